@@ -1,4 +1,4 @@
-/** Shown in place of a page that the user's role does not include. */
+/** Shown in place of a page that the user's role does not include, or that needs a second factor. */
 import { Button } from "@mantine/core";
 import { useMe, type Permission, type Role } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
@@ -22,14 +22,18 @@ export default function Forbidden({ permission }: { permission: PagePermission }
   const { forbidden } = t;
   const { locale } = useLanguage();
   const [home, name] = useHome();
-  const { role } = useMe();
+  const { role, mfa_setup_required } = useMe();
   const roles = new Intl.ListFormat(locale, { type: "disjunction" }).format(ROLES[permission].map((each: Role) => t.team.roles[each]));
-  const forAdmins = permission === "operate";
-  const title = forAdmins ? forbidden.admins : forbidden.title(roles);
+  const [title, help] =
+    permission === "operate"
+      ? [forbidden.admins, forbidden.adminsHelp]
+      : mfa_setup_required
+        ? [t.mfa.required, t.mfa.requiredHelp]
+        : [forbidden.title(roles), forbidden.help(t.team.roles[role])];
   useTitle(title);
   return (
     <EmptyState title={title} page>
-      <p>{forAdmins ? forbidden.adminsHelp : forbidden.help(t.team.roles[role])}</p>
+      <p>{help}</p>
       <Button component={Link} to={home}>
         {name}
       </Button>

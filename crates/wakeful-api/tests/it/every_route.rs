@@ -334,6 +334,7 @@ const ROWS: &[Row] = &[
     Row { body: |id| json!({"userids": [id]}), ..of_user("POST /api/v1/team/revoke", "userids") },
     Row { body: |id| json!({"userids": [id]}), ..of_user("POST /api/v1/team/delete", "userids") },
     Row { body: |id| json!({"userid": id}), ..of_user("POST /api/v1/member/save", "userid") },
+    Row { body: |id| json!({"userid": id}), ..of_user("POST /api/v1/member/mfareset", "userid") },
     Row {
         operation: "DELETE /api/v1/integrations/apikey/{apikeyid}/delete",
         takes: "apikeyid",

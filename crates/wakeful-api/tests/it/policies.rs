@@ -4,14 +4,13 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use wakeful_core::access::{Permission, Permissions, Role, Scope};
+use wakeful_core::time::{Clock as _, Millis};
 use wakeful_testkit::{App, Authenticator, Client, PASSWORD, User, both_databases};
 
 use crate::events::Stream;
 use crate::invitations::join;
 use crate::permissions::{key, member};
 use crate::services;
-
-const DAY: Duration = Duration::from_secs(86_400);
 
 async fn set(user: &User, settings: Value) {
     user.client.post("team/settings", &settings).await.ok();
@@ -21,13 +20,12 @@ async fn new_key(client: &Client, body: Value) -> wakeful_testkit::Answer {
     client.post("integrations/apikey/save", &body).await
 }
 
-/// The expiry of the caller's newest key, in days from now.
-async fn days_left(app: &App, client: &Client) -> Option<i64> {
+/// In how many days the caller's key with this name expires.
+async fn days_left(app: &App, client: &Client, name: &str) -> Option<u64> {
     let listed = client.get("integrations/apikeys").await.ok();
-    let newest = listed["apikeys"].as_array().unwrap().last().unwrap().clone();
-    let expires = wakeful_core::time::Millis::parse(newest["expires"].as_str()?).unwrap();
-    let now = wakeful_core::time::Clock::now(&*app.clock);
-    Some(i64::try_from(expires.since(now).as_secs() / DAY.as_secs()).unwrap())
+    let mut keys = listed["apikeys"].as_array().unwrap().iter();
+    let expires = keys.find(|key| key["name"] == name).unwrap()["expires"].as_str()?.to_owned();
+    Some(Millis::parse(&expires).unwrap().since(app.clock.now()).as_secs() / 86_400)
 }
 
 both_databases! {
@@ -85,11 +83,11 @@ both_databases! {
         let ann = app.sign_up("ann@example.com").await;
         new_key(&ann.client, json!({"name": "before"})).await.ok();
         set(&ann, json!({"key_days": 30})).await;
-        assert_eq!(days_left(&app, &ann.client).await, None, "existing keys do not change");
+        assert_eq!(days_left(&app, &ann.client, "before").await, None, "existing keys do not change");
         new_key(&ann.client, json!({"name": "default"})).await.ok();
-        assert_eq!(days_left(&app, &ann.client).await, Some(30));
+        assert_eq!(days_left(&app, &ann.client, "default").await, Some(30));
         new_key(&ann.client, json!({"name": "short", "expires": 7})).await.ok();
-        assert_eq!(days_left(&app, &ann.client).await, Some(7));
+        assert_eq!(days_left(&app, &ann.client, "short").await, Some(7));
         for expires in [json!(31), json!("2026-12-15T09:30:01Z")] {
             let answer = new_key(&ann.client, json!({"name": "long", "expires": expires})).await;
             assert_eq!(answer.wrong_fields(), ["expires"]);
@@ -98,12 +96,14 @@ both_databases! {
         let path = format!("service/{}/key/save", service["serviceid"].as_str().unwrap());
         let answer = ann.client.post(&path, &json!({"name": "long", "expires": 31})).await;
         assert_eq!(answer.wrong_fields(), ["expires"]);
-        ann.client.post(&path, &json!({"name": "default"})).await.ok();
+        ann.client.post(&path, &json!({"name": "of the service"})).await.ok();
         let keys = ann.client.get("team/keys").await.ok();
-        assert!(keys["apikeys"].as_array().unwrap().last().unwrap()["expires"].is_string(), "{keys}");
+        let mut keys = keys["apikeys"].as_array().unwrap().iter();
+        let of_service = keys.find(|key| key["name"] == "of the service").unwrap();
+        assert_eq!(of_service["expires"], "2026-12-15T09:30:00.000Z");
         set(&ann, json!({"key_days": 0})).await;
         new_key(&ann.client, json!({"name": "forever"})).await.ok();
-        assert_eq!(days_left(&app, &ann.client).await, None);
+        assert_eq!(days_left(&app, &ann.client, "forever").await, None);
     }
 
     async fn a_team_can_refuse_the_keys_of_people(setup: Setup) {

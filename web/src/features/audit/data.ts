@@ -18,6 +18,7 @@ export const things = valuesOfSet<Thing>({
   key: true,
   login: true,
   session: true,
+  reauthentication: true,
   mfa: true,
   password: true,
   team: true,

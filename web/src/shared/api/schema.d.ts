@@ -495,6 +495,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/member/mfareset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turns MFA off for a member who has lost the second factor. The team must manage the account;
+         *     the member is notified by email.
+         */
+        post: operations["post_member_mfareset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/member/save": {
         parameters: {
             query?: never;
@@ -504,7 +524,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes the role of a member, the monitors they are limited to, or suspends them. */
+        /**
+         * Changes the role of a member, the monitors they are limited to, or suspends them. The role
+         *     `owner` needs the permission `own` and a session that has reauthenticated recently.
+         */
         post: operations["post_member_save"];
         delete?: never;
         options?: never;
@@ -1211,6 +1234,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reauthenticate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verifies the caller's credentials again. For 15 minutes, this session can then make the calls
+         *     that need a recent reauthentication. Failures count as failed logins.
+         */
+        post: operations["post_reauthenticate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reauthenticate/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Returns how the caller can reauthenticate. API keys cannot. */
+        post: operations["post_reauthenticate_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/recovery/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the caller's recovery codes with ten new ones, which are shown only once. */
+        post: operations["post_recovery_renew"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/regions": {
         parameters: {
             query?: never;
@@ -1592,7 +1669,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes the team's name, or the role of new members. */
+        /** Changes the team's name, the role of new members, or its policies. */
         post: operations["post_team_settings"];
         delete?: never;
         options?: never;
@@ -2017,6 +2094,8 @@ export interface components {
             message: string;
             /** @description Always false. */
             success: boolean;
+            /** @description How to reauthenticate; with the code `reauthentication_required` only. */
+            ways?: components["schemas"]["WayBody"][];
         };
         /** @description The code of an error; later versions may have more. */
         ErrorCode: components["schemas"]["KnownErrorCode"] | string;
@@ -2174,7 +2253,7 @@ export interface components {
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "mfa.enable" | "mfa.disable" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
@@ -2184,7 +2263,7 @@ export interface components {
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
@@ -2200,6 +2279,11 @@ export interface components {
          * @enum {string}
          */
         KnownNotifierType: "email" | "webhook" | "account";
+        /**
+         * @description The known values of SessionMethod.
+         * @enum {string}
+         */
+        KnownSessionMethod: "password" | "link" | "key";
         /**
          * @description The known values of WebhookTemplate.
          * @enum {string}
@@ -2267,6 +2351,10 @@ export interface components {
             created: string;
             /** Format: email */
             email: string;
+            /** @description Whether the team may change the email and the password, and reset the second factor. */
+            managed: boolean;
+            /** @description Whether the member has a second factor; only for callers with the permission `people`. */
+            mfa?: boolean;
             monitor_filter?: components["schemas"]["MonitorFilter"] | null;
             /** @description As given at sign-up; may be empty. */
             name: string;
@@ -2313,6 +2401,8 @@ export interface components {
              * @description To the minute.
              */
             last_used: string;
+            /** @description How it was opened. */
+            method: components["schemas"]["SessionMethod"];
             /** Format: uuid */
             sessionid: string;
         };
@@ -2340,9 +2430,20 @@ export interface components {
         ListedTeam: {
             /** @description Whether this call acts in it. */
             current: boolean;
+            /** @description The role of new members, unless another one is given. */
+            default_role: components["schemas"]["Role"];
             /** Format: uuid */
             groupid: string;
+            /**
+             * Format: int32
+             * @description After how many days new API keys expire at the latest; 0: they need not expire.
+             */
+            key_days: number;
+            /** @description Whether its members need a second factor. */
+            mfa: components["schemas"]["MfaPolicy"];
             name: string;
+            /** @description Whether people can have API keys; service accounts always can. */
+            personal_keys: boolean;
             /** @description The caller's role in the team. */
             role: components["schemas"]["Role"];
             /** @description Whether the caller is suspended there. */
@@ -2400,10 +2501,18 @@ export interface components {
             mail_server: boolean;
             /** @description Whether logins require a second factor. */
             mfa: boolean;
+            /** @description Whether the team requires a second factor that the user has not set up yet. */
+            mfa_setup_required: boolean;
             /** @description As given at sign-up; may be empty. */
             name: string;
             /** @description What the caller may do: the permissions that both the role and the scope include. */
             permissions: components["schemas"]["Permission"][];
+            /**
+             * Format: date-time
+             * @description Until when calls that need a recent reauthentication are allowed in this session; null
+             *     for API keys, which cannot make them.
+             */
+            reauthenticated_until?: string | null;
             /** @description The role in the team. */
             role: components["schemas"]["Role"];
             /** @description The scope of the API key; `full` for a session. */
@@ -2576,6 +2685,11 @@ export interface components {
             recovery_codes: string[];
             success: boolean;
         };
+        /**
+         * @description Whether the members of a team need a second factor.
+         * @enum {string}
+         */
+        MfaPolicy: "optional" | "required";
         MfaSetUp: {
             message: string;
             /** @description The URI as a QR code, in SVG. */
@@ -2925,6 +3039,10 @@ export interface components {
             /** @description Case-insensitive. */
             status: components["schemas"]["ReportStatus"];
         };
+        /** @description A user named by their id. */
+        OneUser: {
+            userid: string;
+        };
         /**
          * @description The type of a payment method.
          * @enum {string}
@@ -3079,6 +3197,17 @@ export interface components {
         Pushed: {
             msg?: string;
             ok: boolean;
+        };
+        /** @description The caller's credentials, entered again. */
+        Reauthenticate: {
+            /** @description A code from the authenticator app, or a recovery code; required if MFA is on. */
+            mfacode?: string | null;
+            password: string;
+        };
+        ReauthenticatedUntil: {
+            /** Format: date-time */
+            reauthenticated_until: string;
+            success: boolean;
         };
         /** @description How the mail server responded to the recipients of a mail. */
         Recipients: {
@@ -3465,7 +3594,15 @@ export interface components {
         /** @description A change to the team; fields that are omitted stay as they are. */
         SaveTeamSettings: {
             default_role?: components["schemas"]["Role"] | null;
+            /**
+             * Format: int32
+             * @description The most days that new API keys are valid, and the default; 0: no limit.
+             */
+            key_days?: number | null;
+            mfa?: components["schemas"]["MfaPolicy"] | null;
             name?: string | null;
+            /** @description False: only service accounts can have API keys; those of people are refused. */
+            personal_keys?: boolean | null;
         };
         /** @description A user to add (without `userid`) or to change. */
         SaveUser: {
@@ -3574,6 +3711,8 @@ export interface components {
             sessions: components["schemas"]["ListedSession"][];
             success: boolean;
         };
+        /** @description How a session was opened; later versions may have more. */
+        SessionMethod: components["schemas"]["KnownSessionMethod"] | string;
         /** @description A new account with its own team. */
         SignUp: {
             /** Format: email */
@@ -3780,6 +3919,17 @@ export interface components {
         VerifyEmail: {
             /** @description The token of the emailed link. */
             token: string;
+        };
+        /** @description A way to reauthenticate. */
+        WayBody: {
+            method: components["schemas"]["SessionMethod"];
+            /** @description Whether an `mfacode` is needed too, because MFA is on. */
+            mfacode: boolean;
+        };
+        /** @description The ways of the caller. */
+        Ways: {
+            success: boolean;
+            ways: components["schemas"]["WayBody"][];
         };
         /** @description The format of a webhook's messages: the name of a built-in template, a custom template, or empty for Wakeful's own format. */
         WebhookTemplate: components["schemas"]["KnownWebhookTemplate"] | string;
@@ -4798,7 +4948,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5052,7 +5202,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5404,6 +5554,15 @@ export interface operations {
             };
             /** @description The credentials are wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The holder of the key is suspended, or the team does not allow the keys of people */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5999,7 +6158,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7088,6 +7247,138 @@ export interface operations {
             };
         };
     };
+    post_member_mfareset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OneUser"];
+            };
+        };
+        responses: {
+            /** @description MFA of the member is off */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description MFA of the member is not on */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_member_save: {
         parameters: {
             query?: never;
@@ -7128,7 +7419,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role is above the caller's own */
+            /** @description The role is above the caller's own, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7911,7 +8202,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description MFA is not on */
+            /** @description MFA is not on, or a team of the caller requires it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8135,7 +8426,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11566,6 +11857,295 @@ export interface operations {
             };
         };
     };
+    post_reauthenticate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reauthenticate"];
+            };
+        };
+        responses: {
+            /** @description Reauthenticated */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReauthenticatedUntil"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credentials are wrong, or mfacode is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_reauthenticate_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ways */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ways"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_recovery_renew: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The previous codes no longer work */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MfaCodes"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description MFA is not on */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_regions: {
         parameters: {
             query?: {
@@ -12528,7 +13108,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12765,7 +13345,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13489,7 +14069,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13858,8 +14438,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A node of an earlier version would ignore the policy */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14179,7 +14768,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14262,7 +14851,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
