@@ -133,7 +133,7 @@ impl PersonalExport {
                 .into_iter()
                 .map(|of_user| ExportedMembership {
                     groupid: of_user.team,
-                    name: of_user.name,
+                    name: of_user.settings.name,
                     role: of_user.role.as_str(),
                     suspended: of_user.suspended,
                 })

@@ -13,7 +13,7 @@ use crate::accounts::{credentials, email_verification, leaving, members, mfa};
 use crate::audit::pattern;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::json;
-use crate::{AuditContext, Mail, NewEntry, Result, Store, TeamOfUser};
+use crate::{AuditContext, Mail, NewEntry, Result, Store};
 
 /// A person as administrators see them.
 #[derive(Clone, Debug)]
@@ -29,7 +29,16 @@ pub struct AdminUser {
     pub is_admin: bool,
     pub suspended: Option<Millis>,
     /// By name.
-    pub teams: Vec<TeamOfUser>,
+    pub teams: Vec<AdminMembership>,
+}
+
+/// A team of a person, and what they are in it.
+#[derive(Clone, Debug)]
+pub struct AdminMembership {
+    pub team: TeamId,
+    pub name: String,
+    pub role: Role,
+    pub suspended: bool,
 }
 
 from_row!(AdminUser, |row| Self {
@@ -48,12 +57,17 @@ from_row!(AdminUser, |row| Self {
 /// A membership with its user.
 struct TeamRow {
     user: UserId,
-    team: TeamOfUser,
+    team: AdminMembership,
 }
 
 from_row!(TeamRow, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
-    team: TeamOfUser::from_row(row)?,
+    team: AdminMembership {
+        team: row.try_get::<Uuid, _>("id")?.into(),
+        name: row.try_get("name")?,
+        role: members::read_role(&row.try_get::<String, _>("role")?)?,
+        suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
+    },
 });
 
 /// Which users to list, newest first.
@@ -113,7 +127,7 @@ impl Store {
         );
         let rows: Vec<TeamRow> =
             read!(self, |db| sqlx::query_as(sql).bind(json(&ids)).fetch_all(db).await)?;
-        let mut teams: HashMap<UserId, Vec<TeamOfUser>> = HashMap::new();
+        let mut teams: HashMap<UserId, Vec<AdminMembership>> = HashMap::new();
         for TeamRow { user, team } in rows {
             teams.entry(user).or_default().push(team);
         }
