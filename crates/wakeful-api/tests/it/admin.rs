@@ -81,7 +81,7 @@ both_databases! {
         // Even if those who left before did so at the same time, and neither was the last one.
         let _ = tokio::join!(ann.client.post_nothing("user/delete"), bob.client.post_nothing("user/delete"));
         app.database.execute("delete from meta where name = 'first_admin'").await;
-        app.database.execute("insert into meta (name, value) select 'first_admin', value from meta").await;
+        app.database.execute("insert into meta (name, value) select 'first_admin', value from meta where name = 'keyring'").await;
         let (eve, joe) = tokio::join!(app.sign_up("eve@example.com"), app.sign_up("joe@example.com"));
         assert_ne!(is_admin(&eve.client).await, is_admin(&joe.client).await);
     }
@@ -412,7 +412,8 @@ both_databases! {
         let bob = app.sign_up("bob@example.com").await;
         let keys = bob.new_keys(&app.anonymous()).await;
         bob.client.post("monitor/save", &push_monitor(SENTINEL)).await.ok();
-        let message = json!({"name": "Bob", "email": "BOB@example.com", "subject": "hello", "message": "a question"});
+        let message = json!({"contact-name": "Bob", "contact-email": "BOB@example.com",
+            "contact-subject": "hello", "contact-message": "a question"});
         app.anonymous().post("contactus", &message).await.ok();
         let answer = bob.client.get("user/export").await;
         let export = answer.ok();
