@@ -75,7 +75,13 @@ function Dialog({ what, user, close }: { what: What; user: User; close: () => vo
   const { admin } = useTexts();
   const client = useQueryClient();
   const { email, userid } = user;
-  const confirm = (title: string, action: string, help: string, run: () => Promise<void>, more: { color?: string; typed?: string } = {}) => (
+  const confirm = (
+    title: string,
+    action: string,
+    help: string,
+    run: () => Promise<void>,
+    more: { color?: string; typed?: string } = {},
+  ) => (
     <Confirm title={title} action={action} close={close} run={run} {...more}>
       {help}
     </Confirm>

@@ -272,7 +272,8 @@ export const en = {
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleteTeamHelp: (members: number, monitors: number) =>
       `The team is deleted with its ${monitors} monitors and their history. Accounts of its ${members} members that are in no other team are deleted too. The owners get an email. This can’t be undone.`,
-    deleteUserHelp: "The account is deleted, and teams without other users with all their monitors. They get an email. This can’t be undone.",
+    deleteUserHelp:
+      "The account is deleted, and teams without other users with all their monitors. They get an email. This can’t be undone.",
     deleted: (name: string) => `Deleted ${name}.`,
     resetTitle: (email: string) => `Email ${email} a reset link?`,
     resetHelp: "With the link, which works once within an hour, they can set a new password. You don’t see it.",

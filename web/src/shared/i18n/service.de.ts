@@ -25,7 +25,8 @@ const codes: ServiceMessages["codes"] = {
   email_taken: "Diese E-Mail-Adresse wird bereits verwendet.",
   forbidden: "Ihre Rolle erlaubt das nicht. Wenden Sie sich an einen Inhaber Ihres Teams.",
   key_scope: "Mit API-Schlüsseln ist das hier nicht erlaubt.",
-  suspended: "Ihr Konto, Ihre Mitgliedschaft oder das Team ist gesperrt. Wenden Sie sich an einen Inhaber des Teams oder den Administrator.",
+  suspended:
+    "Ihr Konto, Ihre Mitgliedschaft oder das Team ist gesperrt. Wenden Sie sich an einen Inhaber des Teams oder den Administrator.",
   no_team: "Sie sind in keinem Team. Bitten Sie einen Inhaber, Sie hinzuzufügen.",
   limit_reached: "Die Höchstzahl ist erreicht. Löschen Sie zuerst etwas, das nicht mehr gebraucht wird.",
   reauthentication_required: "Dafür ist Ihr Passwort nötig. Es wurde nichts geändert.",
