@@ -235,7 +235,7 @@ export const de: Texts = {
     lastSeen: "zuletzt gesehen",
     suspended: "Gesperrt",
     noOwner: "Kein Inhaber",
-    administrator: "Administrator",
+    administrator: "Admin",
     mfa: "zwei Faktoren",
     noMfa: "nur Passwort",
     suspend: "Sperren",

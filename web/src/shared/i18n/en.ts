@@ -247,7 +247,7 @@ export const en = {
     lastSeen: "last seen",
     suspended: "Suspended",
     noOwner: "No owner",
-    administrator: "Administrator",
+    administrator: "Admin",
     mfa: "two factors",
     noMfa: "password only",
     suspend: "Suspend",
