@@ -28,6 +28,7 @@ export async function createSampleData(member: Member): Promise<string[]> {
     "/settings",
   ];
   pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/wallboard", "/nothing/here");
-  pages.push(`/monitor/${calm.monitorid}/notify`);
+  pages.push(`/monitor/${calm.monitorid}/notify`, "/admin");
+  for (const section of ["teams", "users", "deliveries", "settings", "audit"]) pages.push(`/admin/${section}`);
   return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];
 }

@@ -15,6 +15,7 @@ use wakeful_core::secret::Secret;
 use wakeful_engine::{Engine, Via};
 
 use crate::client_shares::ClientShares;
+use crate::dto::admin::SettingSource;
 use crate::error::ApiError;
 use crate::event_streams::EventStreams;
 use crate::push_limits::PushLimits;
@@ -43,6 +44,19 @@ pub struct ApiSettings {
     /// If set, cards are entered in Stripe's own form, and the content security policy
     /// of the billing view allows it.
     pub stripe_publishable_key: Option<String>,
+    /// The settings of the process, for administrators.
+    pub effective_settings: Arc<[EffectiveSetting]>,
+}
+
+/// A setting with its effective value.
+#[derive(Clone, Debug)]
+pub struct EffectiveSetting {
+    pub key: String,
+    /// As in the settings file; secrets are hidden.
+    pub value: String,
+    pub source: SettingSource,
+    /// The name of the file, the variable or the flag, or the reason; empty for a default.
+    pub origin: String,
 }
 
 impl Default for ApiSettings {
@@ -59,6 +73,7 @@ impl Default for ApiSettings {
             docs: true,
             metrics_token: None,
             stripe_publishable_key: None,
+            effective_settings: Arc::default(),
         }
     }
 }

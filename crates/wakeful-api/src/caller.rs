@@ -1,6 +1,7 @@
 //! The authenticated caller. A handler that takes an `Authorized` cannot be reached without
 //! valid credentials and the permission it names; a handler without one is public and listed
-//! as such in the router.
+//! as such in the router. `Reauthenticated` and `PageReauthenticated` also need a caller who
+//! has entered their credentials recently.
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
@@ -11,9 +12,10 @@ use std::sync::Arc;
 use utoipa_axum::router::UtoipaMethodRouter;
 use wakeful_core::access::{Need, Permission, TeamAccess};
 use wakeful_core::id::TeamId;
+use wakeful_core::named_enum;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
-use wakeful_engine::{Authorized, Caller, Engine, KeyPair};
+use wakeful_engine::{Authorized, Caller, Engine, KeyPair, Reauthenticated};
 
 use crate::app::Api;
 use crate::client_ip;
@@ -63,8 +65,9 @@ impl Credentials {
     /// The user they belong to now; an error once they have expired.
     pub(crate) async fn caller(&self, engine: &Engine) -> wakeful_engine::Result<Caller> {
         match &self.kind {
-            CredentialKind::Token(token) | CredentialKind::Cookie(token) => {
-                engine.caller_by_token(token.expose(), self.team).await
+            CredentialKind::Token(token) => engine.caller_by_token(token.expose(), self.team).await,
+            CredentialKind::Cookie(token) => {
+                engine.caller_by_cookie(token.expose(), self.team).await
             }
             CredentialKind::Keys { pair, from } => {
                 engine.caller_by_keys(pair, *from, self.team).await
@@ -110,12 +113,36 @@ impl<N: Need> FromRequestParts<Api> for Authorized<N> {
         let credentials = Credentials::from_request_parts(parts, api).await?;
         let caller = credentials.caller(api.engine()).await?;
         let caller = caller.with_origin(client_ip::origin(parts, api));
+        let caller = if parts.method.is_safe() { caller.for_reading() } else { caller };
         api.count_call(caller.via())?;
         let access = *caller.team_access();
         let authorized = caller.authorize()?;
         let grant = Grant { credentials, access, permission: N::PERMISSION };
         parts.extensions.insert(Arc::new(grant));
         Ok(authorized)
+    }
+}
+
+/// Every session must be fresh; API keys are refused.
+impl<N: Need> FromRequestParts<Api> for Reauthenticated<N> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let authorized = Authorized::from_request_parts(parts, api).await?;
+        Ok(api.engine().require_reauthentication(authorized)?)
+    }
+}
+
+/// For calls of the reference: only the sessions of the web app must be fresh. Bearer tokens and
+/// API keys are accepted as they are.
+pub(crate) struct PageReauthenticated<N: Need>(pub(crate) Reauthenticated<N>);
+
+impl<N: Need> FromRequestParts<Api> for PageReauthenticated<N> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let authorized = Authorized::from_request_parts(parts, api).await?;
+        Ok(Self(api.engine().require_reauthentication_in_page(authorized)?))
     }
 }
 
@@ -145,6 +172,29 @@ pub(crate) fn needs(
 ) -> UtoipaMethodRouter<Api> {
     for item in routes.1.paths.values_mut() {
         openapi::set_permission(item, permission.as_str());
+    }
+    routes
+}
+
+named_enum! {
+    /// Which sessions must be fresh for a call.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Reauthentication {
+        /// Every one, as with `Reauthenticated`.
+        Always = "always",
+        /// That of the web app, as with `PageReauthenticated`.
+        Page = "page",
+    }
+}
+
+/// Declares in the OpenAPI document that a route needs a fresh session. It repeats the type in
+/// the signature of the handler; a test over all routes finds differences.
+pub(crate) fn reauthenticated(
+    which: Reauthentication,
+    mut routes: UtoipaMethodRouter<Api>,
+) -> UtoipaMethodRouter<Api> {
+    for item in routes.1.paths.values_mut() {
+        openapi::set_reauthentication(item, which.as_str());
     }
     routes
 }

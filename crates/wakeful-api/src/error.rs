@@ -14,6 +14,7 @@ use wakeful_engine::billing::Decline;
 use wakeful_engine::{Error, SignupMode};
 
 use crate::dto::enums;
+use crate::dto::reauthentication::WayBody;
 
 /// `Retry-After` for an on-demand check that found no free slot.
 const CHECK_RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -39,6 +40,8 @@ named_enum! {
         ConfirmEmail = "confirm_email",
         Forbidden = "forbidden",
         KeyScope = "key_scope",
+        ReauthenticationRequired = "reauthentication_required",
+        MfaSetupRequired = "mfa_setup_required",
         Suspended = "suspended",
         NoTeam = "no_team",
         AccountNotManaged = "account_not_managed",
@@ -48,6 +51,9 @@ named_enum! {
         MethodNotAllowed = "method_not_allowed",
         EmailTaken = "email_taken",
         LastOwner = "last_owner",
+        LastAdmin = "last_admin",
+        HasOwner = "has_owner",
+        LastFactor = "last_factor",
         AlreadyMember = "already_member",
         OtherAccount = "other_account",
         LimitReached = "limit_reached",
@@ -105,6 +111,10 @@ pub(crate) struct ErrorBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     errors: Option<Vec<FieldError>>,
+    /// How to reauthenticate; with the code `reauthentication_required` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ways: Option<Vec<WayBody>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -125,7 +135,7 @@ impl ApiError {
     }
 
     fn with_code(status: StatusCode, code: &'static str, message: String) -> Self {
-        let body = ErrorBody { success: false, message, code, errors: None };
+        let body = ErrorBody { success: false, message, code, errors: None, ways: None };
         Self { status, body, retry_after: None, cause: None }
     }
 
@@ -247,6 +257,32 @@ impl From<Error> for ApiError {
                 );
                 Self::new(StatusCode::FORBIDDEN, ErrorCode::KeyScope, message)
             }
+            Error::ReauthenticationRequired(ways) => {
+                let message = "Enter your password again to do this: call reauthenticate, then repeat the call.";
+                let code = ErrorCode::ReauthenticationRequired;
+                let mut error = Self::new(StatusCode::FORBIDDEN, code, message);
+                error.body.ways = Some(ways.into_iter().map(WayBody::from).collect());
+                error
+            }
+            Error::NotForKeys => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::KeyScope,
+                "API keys may not do this; log in with a password.",
+            ),
+            Error::PersonalKeysOff => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::KeyScope,
+                "Only service accounts can have API keys in this team; use a key of a service account.",
+            ),
+            Error::MfaSetupRequired => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::MfaSetupRequired,
+                "This team requires multi-factor authentication; set it up with mfa/setup first.",
+            ),
+            Error::LastFactor => conflict(
+                ErrorCode::LastFactor,
+                "A team of yours requires multi-factor authentication, so it cannot be turned off.",
+            ),
             Error::LimitedToMonitors => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::KeyScope,
@@ -268,6 +304,16 @@ impl From<Error> for ApiError {
                 ErrorCode::Suspended,
                 "Your membership in the team is suspended; ask an owner of the team.",
             ),
+            Error::AccountSuspended => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::Suspended,
+                "Your account is suspended; ask the administrator of this installation.",
+            ),
+            Error::TeamSuspended => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::Suspended,
+                "The team is suspended and cannot be changed; ask the administrator of this installation.",
+            ),
             Error::NoTeam => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::NoTeam,
@@ -282,6 +328,13 @@ impl From<Error> for ApiError {
                 ErrorCode::LastOwner,
                 "The team would have no owner; make another member an owner first.",
             ),
+            Error::LastAdmin => conflict(
+                ErrorCode::LastAdmin,
+                "Nobody would administer the installation; make another user an administrator first.",
+            ),
+            Error::HasOwner => {
+                conflict(ErrorCode::HasOwner, "The team has an owner, who can appoint others.")
+            }
             Error::AccountNotManaged => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::AccountNotManaged,
@@ -419,7 +472,8 @@ impl From<Error> for ApiError {
 fn missing(permission: Permission) -> String {
     let roles: Vec<&str> = Role::with(permission).map(Role::as_str).collect();
     match roles.split_last() {
-        None => "Only the operator of this installation may do this.".to_owned(),
+        None => "Only administrators of this installation may do this, and not with an API key."
+            .to_owned(),
         Some((only, [])) => format!("Only the role {only} may do this; ask an owner of the team."),
         Some((last, rest)) => format!(
             "Only the roles {} and {last} may do this; ask an owner of the team.",

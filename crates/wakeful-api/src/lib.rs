@@ -27,7 +27,8 @@ mod routes;
 mod serve;
 mod spa;
 
-pub use app::{Api, ApiSettings};
+pub use app::{Api, ApiSettings, EffectiveSetting};
+pub use dto::admin::SettingSource;
 pub use openapi::document;
 pub use router::{metrics_router, router};
 pub use serve::{Limits, ServeSettings, serve};

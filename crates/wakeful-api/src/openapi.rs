@@ -16,6 +16,8 @@ use crate::error::ErrorBody;
 
 /// The permission that an operation needs, or `public`.
 const PERMISSION: &str = "x-wakeful-permission";
+/// Which sessions must be fresh for an operation, unless any session will do.
+const REAUTHENTICATION: &str = "x-wakeful-reauthentication";
 
 /// The document as it is served and committed to the repository.
 pub fn document() -> OpenApi {
@@ -64,11 +66,15 @@ fn describe(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi 
                 operation.security = Some(security.to_vec());
                 add_error_response(operation, "401", "No valid credentials were sent");
                 if permission(operation) != Some(Permission::Known.as_str()) {
-                    add_error_response(
-                        operation,
-                        "403",
-                        "The role of the caller, or the scope of the API key, does not include the permission",
-                    );
+                    let description = match extension(operation, REAUTHENTICATION) {
+                        None => {
+                            "The role of the caller, or the scope of the API key, does not include the permission"
+                        }
+                        Some(_) => {
+                            "The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how"
+                        }
+                    };
+                    add_error_response(operation, "403", description);
                 }
             }
             if operation.request_body.is_some() {
@@ -104,14 +110,27 @@ fn describe(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi 
 
 /// Writes the permission that the operations of a path need into the document.
 pub(crate) fn set_permission(item: &mut PathItem, permission: &str) {
+    extend(item, PERMISSION, permission);
+}
+
+/// Writes into the document which sessions must be fresh for the operations of a path.
+pub(crate) fn set_reauthentication(item: &mut PathItem, which: &str) {
+    extend(item, REAUTHENTICATION, which);
+}
+
+fn extend(item: &mut PathItem, name: &str, value: &str) {
     for (_, operation) in operations(item) {
-        let extension = Extensions::builder().add(PERMISSION, permission).build();
+        let extension = Extensions::builder().add(name, value).build();
         operation.extensions.get_or_insert_default().merge(extension);
     }
 }
 
 fn permission(operation: &Operation) -> Option<&str> {
-    operation.extensions.as_ref()?.get(PERMISSION)?.as_str()
+    extension(operation, PERMISSION)
+}
+
+fn extension<'a>(operation: &'a Operation, name: &str) -> Option<&'a str> {
+    operation.extensions.as_ref()?.get(name)?.as_str()
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {

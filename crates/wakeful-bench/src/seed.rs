@@ -11,6 +11,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakeful_core::access::TeamAccess;
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MailId, NotifierId, SessionId, TeamId, UserId};
 use wakeful_core::monitors::headers::Headers;
@@ -210,6 +211,7 @@ pub async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
         id: SessionId::new(now, [3; 10]),
         user,
         team,
+        method: SessionMethod::Password,
         digest: Digest::of(&token),
         address: String::new(),
         agent: String::new(),

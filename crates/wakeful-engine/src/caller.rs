@@ -36,17 +36,54 @@
 //!     Authorized { caller, need: PhantomData }
 //! }
 //! ```
+//!
+//! Dangerous operations take a `Reauthenticated`: the permission alone is not enough.
+//!
+//! ```compile_fail,E0308
+//! use wakeful_core::access::permission;
+//! use wakeful_engine::{Authorized, Engine};
+//!
+//! async fn remove(engine: &Engine, by: &Authorized<permission::Own>) {
+//!     let _ = engine.remove_team(by, "Shop").await;
+//! }
+//! ```
+//!
+//! With a recent reauthentication, it compiles:
+//!
+//! ```
+//! use wakeful_core::access::permission;
+//! use wakeful_engine::{Authorized, Engine, Result};
+//!
+//! async fn remove(engine: &Engine, by: Authorized<permission::Own>) -> Result<()> {
+//!     let by = engine.require_reauthentication(by)?;
+//!     engine.remove_team(&by, "Shop").await
+//! }
+//! ```
+//!
+//! Only the engine creates a `Reauthenticated`:
+//!
+//! ```compile_fail,E0451
+//! use wakeful_core::access::permission;
+//! use wakeful_engine::{Authorized, Reauthenticated};
+//!
+//! fn forge(authorized: Authorized<permission::Own>) -> Reauthenticated<permission::Own> {
+//!     Reauthenticated { authorized }
+//! }
+//! ```
 
 use std::marker::PhantomData;
 use std::ops::Deref;
-use wakeful_core::access::{Need, Permission, Permissions, Role, Scope, TeamAccess, UserKind};
+use wakeful_core::access::{
+    MfaPolicy, Need, Permission, Permissions, Role, Scope, TeamAccess, UserKind,
+};
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::audit::{self, Actor, ActorKind, Reference};
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
-use wakeful_store::{Account, AuditContext, Authority, Credential};
+use wakeful_store::{Account, AdminAuthority, AuditContext, Authority, Credential};
 
 use crate::accounts::auth::Origin;
-use crate::{Error, Result};
+use crate::{Engine, Error, Result};
 
 #[derive(Clone, Debug)]
 pub struct Caller {
@@ -58,7 +95,27 @@ pub struct Caller {
     role: Role,
     scope: Scope,
     via: Via,
+    /// Whether the caller administers the installation in this session.
+    is_admin: bool,
+    team_suspended: bool,
+    /// Whether the request only reads, which a suspended team allows.
+    reads: bool,
+    /// Until when the session counts as fresh; `None` for API keys and their sessions.
+    fresh_until: Option<Millis>,
+    mfa_enabled: bool,
+    /// The team requires a second factor, and the caller has none.
+    lacks_factor: bool,
+    /// The token is in the web app's cookie.
+    by_cookie: bool,
     origin: Option<Origin>,
+}
+
+/// How a person can reauthenticate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    pub method: SessionMethod,
+    /// Whether a second factor is needed too.
+    pub mfacode: bool,
 }
 
 /// How the caller authenticated.
@@ -80,15 +137,53 @@ pub(crate) struct Identity {
     pub(crate) role: Role,
     pub(crate) scope: Scope,
     pub(crate) via: Via,
+    /// Only for a person in a session of their own, never with an API key.
+    pub(crate) is_admin: bool,
+    pub(crate) team_suspended: bool,
+    pub(crate) fresh_until: Option<Millis>,
+    pub(crate) mfa_enabled: bool,
+    /// The policy of the team.
+    pub(crate) mfa: MfaPolicy,
 }
+
+/// What a person who lacks the second factor that the team requires may still do: set it up.
+const WITHOUT_FACTOR: Permissions = Permissions::of(&[Permission::Myself, Permission::Known]);
 
 impl Caller {
     /// Only for `auth.rs`, which has verified the credentials.
     #[expect(clippy::disallowed_methods, reason = "the only place that knows the caller's filter")]
     pub(crate) fn new(identity: Identity) -> Self {
-        let Identity { user, team, filter, email, name, kind, role, scope, via } = identity;
-        let team_access = TeamAccess::of_caller(team, filter);
-        Self { user, team_access, email, name, kind, role, scope, via, origin: None }
+        let Identity { kind, mfa_enabled, .. } = identity;
+        let required = identity.mfa == MfaPolicy::Required && kind == UserKind::Person;
+        Self {
+            user: identity.user,
+            team_access: TeamAccess::of_caller(identity.team, identity.filter),
+            email: identity.email,
+            name: identity.name,
+            kind,
+            role: identity.role,
+            scope: identity.scope,
+            via: identity.via,
+            is_admin: identity.is_admin,
+            team_suspended: identity.team_suspended,
+            reads: false,
+            fresh_until: identity.fresh_until,
+            mfa_enabled,
+            lacks_factor: required && !mfa_enabled,
+            by_cookie: false,
+            origin: None,
+        }
+    }
+
+    /// The same caller for a request that only reads.
+    #[must_use]
+    pub fn for_reading(self) -> Self {
+        Self { reads: true, ..self }
+    }
+
+    /// The same caller, whose token was in the web app's cookie.
+    pub(crate) fn by_cookie(self) -> Self {
+        Self { by_cookie: true, ..self }
     }
 
     /// The same caller with where the request came from, for the audit log.
@@ -131,9 +226,42 @@ impl Caller {
         self.kind
     }
 
-    /// The permissions that the role, the scope and the kind of user include.
+    /// Whether an administrator of the installation has suspended the team.
+    pub fn team_suspended(&self) -> bool {
+        self.team_suspended
+    }
+
+    /// Whether the caller administers the installation in this session.
+    pub fn is_admin(&self) -> bool {
+        self.is_admin
+    }
+
+    /// Until when dangerous calls are allowed without another reauthentication. `None` for API
+    /// keys and the sessions opened with them: these are never enough for such calls.
+    pub fn reauthenticated_until(&self) -> Option<Millis> {
+        self.fresh_until
+    }
+
+    /// Whether the caller has to set up a second factor before anything else in this team.
+    pub fn must_set_up_mfa(&self) -> bool {
+        self.lacks_factor
+    }
+
+    /// How the caller can reauthenticate. Not with an API key.
+    pub fn ways_to_reauthenticate(&self) -> Result<Vec<Way>> {
+        match self.fresh_until {
+            Some(_) => Ok(vec![Way { method: SessionMethod::Password, mfacode: self.mfa_enabled }]),
+            None => Err(Error::NotForKeys),
+        }
+    }
+
+    /// The permissions that the role, the scope and the kind of user include; without a second
+    /// factor that the team requires, only those that are needed to set it up. The administration
+    /// of the installation comes with the account, whatever a team requires.
     pub fn permissions(&self) -> Permissions {
-        self.of_holder().and(self.scope.permissions())
+        let all = self.of_holder().and(self.scope.permissions());
+        let all = if self.lacks_factor { all.and(WITHOUT_FACTOR) } else { all };
+        if self.is_admin { all.with(Permission::Operate) } else { all }
     }
 
     /// What the user may do, whatever the scope of the key.
@@ -154,8 +282,14 @@ impl Caller {
     /// Why the caller does not have a permission, unless they do.
     pub fn require(&self, permission: Permission) -> Result<()> {
         if self.may(permission) {
-            Ok(())
+            match self.team_suspended && !self.reads && permission.changes_team() {
+                true => Err(Error::TeamSuspended),
+                false => Ok(()),
+            }
         } else if self.of_holder().contains(permission) {
+            if self.scope.permissions().contains(permission) {
+                return Err(Error::MfaSetupRequired);
+            }
             Err(Error::KeyScope(self.scope))
         } else if self.role.permissions().contains(permission) {
             Err(Error::NotForServices)
@@ -181,6 +315,11 @@ impl Caller {
     /// Checked again by the store before it changes the credentials of others.
     pub(crate) fn authority(&self) -> Authority<'static> {
         Authority { user: self.user, team: self.team(), credential: self.credential() }
+    }
+
+    /// Checked again by the store before an administrator changes something.
+    pub(crate) fn admin_authority(&self) -> AdminAuthority<'static> {
+        AdminAuthority::Admin(self.authority())
     }
 
     /// Checked again by the store before it writes a credential for the caller.
@@ -253,5 +392,48 @@ impl<N: Need> Deref for Authorized<N> {
 
     fn deref(&self) -> &Caller {
         &self.caller
+    }
+}
+
+/// A caller who has a permission, and has recently entered their credentials where that is
+/// required.
+#[derive(Clone, Debug)]
+pub struct Reauthenticated<N: Need> {
+    authorized: Authorized<N>,
+}
+
+impl<N: Need> Deref for Reauthenticated<N> {
+    type Target = Authorized<N>;
+
+    fn deref(&self) -> &Authorized<N> {
+        &self.authorized
+    }
+}
+
+impl Engine {
+    /// The caller, if the session is fresh; never with an API key.
+    pub fn require_reauthentication<N: Need>(
+        &self,
+        authorized: Authorized<N>,
+    ) -> Result<Reauthenticated<N>> {
+        let ways = authorized.ways_to_reauthenticate()?;
+        if authorized.fresh_until.is_some_and(|until| self.now() < until) {
+            Ok(Reauthenticated { authorized })
+        } else {
+            Err(Error::ReauthenticationRequired(ways))
+        }
+    }
+
+    /// The same for the calls of the reference, which programs make without further ado: only
+    /// the sessions of the web app must be fresh.
+    pub fn require_reauthentication_in_page<N: Need>(
+        &self,
+        authorized: Authorized<N>,
+    ) -> Result<Reauthenticated<N>> {
+        if authorized.by_cookie {
+            self.require_reauthentication(authorized)
+        } else {
+            Ok(Reauthenticated { authorized })
+        }
     }
 }

@@ -8,6 +8,7 @@ use wakeful_core::id::NotifierId;
 use wakeful_outbound::payment::{Decline, PaymentError};
 use wakeful_store::StoreError;
 
+use crate::caller::Way;
 use crate::settings::SignupMode;
 
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +42,21 @@ pub enum Error {
     /// The caller is limited to some monitors, and this concerns all of the team.
     #[error("the caller is limited to some monitors")]
     LimitedToMonitors,
+    /// The session is not fresh; how to make it so.
+    #[error("the caller has not reauthenticated recently")]
+    ReauthenticationRequired(Vec<Way>),
+    /// A program cannot reauthenticate.
+    #[error("an API key may not do this")]
+    NotForKeys,
+    /// The team lets only service accounts have API keys.
+    #[error("the team does not allow the API keys of people")]
+    PersonalKeysOff,
+    /// The team requires a second factor, and the caller has none.
+    #[error("a second factor must be set up")]
+    MfaSetupRequired,
+    /// A team of the caller requires it.
+    #[error("the last second factor cannot be removed")]
+    LastFactor,
     /// A service account has no account of its own to manage.
     #[error("a service account may not do this")]
     NotForServices,
@@ -63,6 +79,15 @@ pub enum Error {
     OtherAccount,
     #[error("the membership is suspended")]
     Suspended,
+    /// By an administrator of the installation, as the next one.
+    #[error("the account is suspended")]
+    AccountSuspended,
+    #[error("the team is suspended")]
+    TeamSuspended,
+    #[error("nobody would administer the installation")]
+    LastAdmin,
+    #[error("the team has an owner")]
+    HasOwner,
     #[error("the user is in no team")]
     NoTeam,
     #[error("a node of an earlier version does not check roles")]

@@ -2,6 +2,7 @@
 //! through this crate; nothing in it knows about HTTP, SQL or sockets.
 
 mod accounts;
+mod admin;
 pub mod audit;
 pub mod billing;
 pub mod bus;
@@ -22,15 +23,16 @@ mod settings;
 mod team_turns;
 
 pub use accounts::{
-    api_keys::*, auth::*, contact::*, email_verification::*, invitations::*, mfa::*, operator::*,
-    services::*, signup::*, team::*, teams::*,
+    api_keys::*, auth::*, contact::*, email_verification::*, export::*, invitations::*, mfa::*,
+    operator::*, services::*, signup::*, team::*, teams::*,
 };
+pub use admin::*;
 pub use audit::{
     AuditChain, AuditQuery, AuditRange, AuditVerification, SaveStream, SavedStream, StoredEntry,
     StreamChange, StreamTest,
 };
 pub use bus::Event;
-pub use caller::{Authorized, Caller, Via};
+pub use caller::{Authorized, Caller, Reauthenticated, Via, Way};
 pub use error::Error;
 pub use history::*;
 pub use monitors::*;

@@ -87,6 +87,12 @@ impl AuditContext {
         self.at
     }
 
+    /// The same change in the chain of the installation, which is that of no team.
+    #[must_use]
+    pub fn in_installation(&self) -> Self {
+        self.in_team(Uuid::nil().into())
+    }
+
     /// Whether this user makes the change.
     pub(crate) fn is(&self, user: UserId) -> bool {
         self.actor.id == user.to_string()
@@ -803,7 +809,7 @@ impl Store {
 }
 
 /// A pattern for texts that contain this one.
-fn pattern(text: &str) -> String {
+pub(crate) fn pattern(text: &str) -> String {
     let mut pattern = String::from("%");
     for character in text.to_lowercase().chars() {
         if matches!(character, '%' | '_' | '\\') {

@@ -3,6 +3,7 @@
 //! migrations. A team's data is only accessible through `store.team(access)`.
 
 mod accounts;
+mod admin;
 mod alerting;
 mod audit;
 mod backup;
@@ -23,10 +24,26 @@ mod probes;
 mod transfer;
 
 pub use accounts::{
-    account::*, api_keys::*, contacts::*, credentials::*, email_verification::*, invitations::*,
-    leaving::RemoveTeamOutcome, members::*, mfa::*, monitor_filters::*, operator::*,
-    pending_signups::*, rate_limits::*, services::*, sessions::*, team::*, teams::*,
+    account::*,
+    api_keys::*,
+    contacts::*,
+    credentials::*,
+    email_verification::*,
+    export::*,
+    invitations::*,
+    leaving::{Deleter, RemoveTeamOutcome},
+    members::*,
+    mfa::*,
+    monitor_filters::*,
+    operator::*,
+    pending_signups::*,
+    rate_limits::*,
+    services::*,
+    sessions::*,
+    team::*,
+    teams::*,
 };
+pub use admin::{AdminAuthority, AdminOutcome, status::*, teams::*, users::*};
 pub use alerting::alerts::*;
 pub use audit::{
     AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,

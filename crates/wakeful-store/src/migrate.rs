@@ -60,6 +60,8 @@ const STEPS: &[Step] = steps![
     "0029_audit",
     "0030_teams",
     "0031_audit_streams",
+    "0032_reauthentication",
+    "0033_administration",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -208,6 +208,11 @@ impl User {
         Self::of(anonymous, email, &anonymous.log_in(email, PASSWORD).await)
     }
 
+    /// Enters the password again, for calls that need it to be recent.
+    pub async fn reauthenticate(&self) {
+        self.client.post("reauthenticate", &json!({"password": self.password})).await.ok();
+    }
+
     /// Creates an API key pair.
     pub async fn new_keys(&self, anonymous: &Client) -> Keys {
         let body = json!({"name": "build server"});

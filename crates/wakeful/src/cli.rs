@@ -95,6 +95,12 @@ pub enum Command {
     /// Manage user accounts
     #[command(subcommand)]
     User(UserCommand),
+    /// Manage teams
+    #[command(subcommand)]
+    Team(TeamCommand),
+    /// Manage who administers the installation
+    #[command(subcommand)]
+    Admin(AdminCommand),
     /// List the nodes that share the database, and how many slots (shares of the monitors)
     /// each holds
     #[command(after_help = "Example: wakeful nodes --database-url postgres:///wakeful")]
@@ -201,6 +207,21 @@ pub enum UserCommand {
         /// The account's email address
         email: String,
     },
+    /// Mark the email address of a user as verified
+    #[command(after_help = "Example: wakeful user verify ann@example.com")]
+    Verify {
+        /// The account's email address
+        email: String,
+    },
+    /// Suspend a user: they cannot log in, and their API keys are refused
+    #[command(after_help = "Example: wakeful user suspend ann@example.com")]
+    Suspend {
+        /// The account's email address
+        email: String,
+        /// Let the user log in again
+        #[arg(long)]
+        resume: bool,
+    },
     /// Delete an account, and the team too if it has no other user
     #[command(after_help = "Example: wakeful user delete ann@example.com")]
     Delete {
@@ -210,6 +231,42 @@ pub enum UserCommand {
         #[arg(long)]
         yes: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TeamCommand {
+    /// List the teams with their members and monitors
+    #[command(after_help = "Example: wakeful team list")]
+    List,
+    /// Set the role of a member
+    #[command(after_help = "Example: wakeful team role 019a… ann@example.com owner")]
+    Role {
+        /// The team's id, as `wakeful team list` shows it
+        team: String,
+        /// The member's email address
+        email: String,
+        /// owner, admin, editor, responder, viewer or billing
+        role: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AdminCommand {
+    /// Let a user administer the installation in the web app
+    #[command(after_help = "Example: wakeful admin grant ann@example.com")]
+    Grant {
+        /// The account's email address
+        email: String,
+    },
+    /// Revoke that; the last administrator cannot be removed
+    #[command(after_help = "Example: wakeful admin revoke ann@example.com")]
+    Revoke {
+        /// The account's email address
+        email: String,
+    },
+    /// List the users who administer the installation
+    #[command(after_help = "Example: wakeful admin list")]
+    List,
 }
 
 #[derive(Debug, Subcommand)]
@@ -309,7 +366,15 @@ mod tests {
             "user list",
             "user reset-password ann@example.com",
             "user disable-mfa ann@example.com",
+            "user verify ann@example.com",
+            "user suspend ann@example.com",
+            "user suspend ann@example.com --resume",
             "user delete ann@example.com --yes",
+            "team list",
+            "team role 019a ann@example.com owner",
+            "admin grant ann@example.com",
+            "admin revoke ann@example.com",
+            "admin list",
             "backup file",
             "restore file --yes",
             "membership set ann@example.com enterprise",

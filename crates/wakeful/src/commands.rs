@@ -13,7 +13,7 @@ use crate::cli::{ClusterCommand, Command, KeyCommand, MembershipCommand, UserCom
 use crate::clock::SystemClock;
 use crate::doctor;
 use crate::settings::Settings;
-use crate::{audit, lock, probe, transfer};
+use crate::{admin, audit, lock, probe, transfer};
 
 pub async fn run(settings: &Settings, command: Command) -> Outcome {
     prepare(settings, &command).await?;
@@ -23,6 +23,8 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
         Command::Cluster(command) => cluster(settings, command).await,
         Command::Nodes => nodes(settings).await,
         Command::User(command) => user(settings, command).await,
+        Command::Team(command) => admin::team(settings, command).await,
+        Command::Admin(command) => admin::run(settings, command).await,
         Command::Membership(command) => membership(settings, command).await,
         Command::Backup { file } => backup(settings, &file).await,
         Command::Restore { file, yes } => restore(settings, &file, yes).await,
@@ -123,6 +125,19 @@ async fn user_command(engine: &Engine, command: UserCommand) -> Outcome {
         UserCommand::DisableMfa { email } => {
             engine.disable_mfa_for(&email).await?;
             print(&format!("MFA turned off for {email}.\n"))
+        }
+        UserCommand::Verify { email } => {
+            engine.verify_user_for(&email).await?;
+            print(&format!("The address {email} is marked as verified.\n"))
+        }
+        UserCommand::Suspend { email, resume } => {
+            let changed = engine.suspend_user_for(&email, !resume).await?;
+            print(&match (changed, resume) {
+                (true, false) => format!("Suspended {email}.\n"),
+                (true, true) => format!("Resumed {email}.\n"),
+                (false, false) => format!("{email} is suspended already.\n"),
+                (false, true) => format!("{email} is not suspended.\n"),
+            })
         }
         UserCommand::Delete { email, yes } => {
             confirm(yes, &format!("Delete {email}, and the team if it has no other user?"))?;

@@ -3,6 +3,7 @@
 
 #![expect(unreachable_pub, reason = "in a binary, `pub` marks the interface of a module")]
 
+mod admin;
 mod audit;
 mod bootstrap;
 mod cli;

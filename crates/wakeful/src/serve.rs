@@ -63,6 +63,11 @@ pub async fn run(settings: &Settings, demo: bool) -> Outcome {
     let api_settings = api_settings(settings, &public_url);
     let api = Api::new(engine.clone(), api_settings, Some(metrics.clone()), shutdown.clone());
     warn_of_other_hosts(settings, address);
+    if engine.lacks_admin().await? {
+        tracing::warn!(
+            "nobody administers this installation: appoint a user with `wakeful admin grant EMAIL`"
+        );
+    }
     commands::print(&startup_message(&public_url, settings, demo.is_some()))?;
 
     let tasks = TaskTracker::new();
@@ -254,6 +259,7 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
             PaymentProcessor::Stripe => settings.billing.stripe_publishable_key.clone(),
             PaymentProcessor::Sandbox => None,
         },
+        effective_settings: settings.effective().into(),
     }
 }
 

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
+use wakeful_api::EffectiveSetting;
 use wakeful_core::billing::Catalog;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::region::{ProbeName, Region};
@@ -58,6 +59,7 @@ pub struct Settings {
     pub checks: Checks,
     pub billing: Billing,
     report: String,
+    effective: Vec<EffectiveSetting>,
 }
 
 #[derive(Clone, Debug)]
@@ -253,12 +255,18 @@ impl Settings {
         }
         settings.resolve_egress(&mut layers);
         settings.report = layers.to_string();
+        settings.effective = layers.effective();
         Ok(settings)
     }
 
     /// Each effective setting with its source; secrets are redacted.
     pub fn report(&self) -> &str {
         &self.report
+    }
+
+    /// The same, for the administrators of the installation.
+    pub fn effective(&self) -> &[EffectiveSetting] {
+        &self.effective
     }
 
     /// For the demo: whatever else is set, checks and notifications reach only this machine,
@@ -315,6 +323,7 @@ impl Settings {
             },
             data,
             report: String::new(),
+            effective: Vec::new(),
         }
     }
 

@@ -14,6 +14,7 @@ import { Loading } from "../shared/ui/loading";
 import { Page } from "../shared/ui/page";
 import type { PagePermission } from "./forbidden";
 import { useHome } from "./home";
+import { Reauthentication } from "./reauthentication";
 import { AWAY_RETRY_INTERVAL } from "./server-state";
 import { Shell } from "./shell";
 
@@ -49,6 +50,7 @@ export function RequireUser({ children }: { children: ReactNode }) {
       {/* Nothing of one team remains in another. */}
       <Shell key={data.groupid}>{children}</Shell>
       <Suspense>{expiry === "prompt" && <Reauthenticate />}</Suspense>
+      <Reauthentication />
     </>
   );
 }

@@ -31,6 +31,8 @@ const routes: AppRoute[] = [
   { path: "/billing", audience: "bills", load: later(() => import("../features/billing/page")) },
   { path: "/team", audience: "users", load: later(() => import("../features/team/page")) },
   { path: "/team/audit", audience: "audit", load: later(() => import("../features/audit/page")) },
+  { path: "/admin", audience: "operate", load: later(() => import("../features/admin/page")) },
+  { path: "/admin/:id", audience: "operate", load: later(() => import("../features/admin/page")) },
   { path: "/settings", audience: "users", load: later(() => import("../features/settings/page")) },
 ];
 

@@ -13,7 +13,7 @@ import { teamsQuery } from "../shared/api/teams";
 import { useLanguage, useTexts } from "../shared/i18n";
 import { useNavigate } from "../shared/router";
 import { useErrorMessage } from "../shared/ui/error-message";
-import { Bell, Card, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Search, Send, Sun } from "../shared/ui/icons";
+import { Bell, Card, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Search, Send, Shield, Sun } from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";
 import { showToast } from "../shared/ui/toast";
 import type { Command, Group } from "./commands";
@@ -86,12 +86,14 @@ function usePages(): Command[] {
   const t = useTexts();
   const open = useOpener();
   const views = useMay("view");
+  const operates = useMay("operate");
   const hasBilling = useHasBilling();
   const settings = [
     ["account", t.settings.account],
     ["mfa", t.mfa.title],
     ["api-keys", t.apiKeys.title],
     ["sessions", t.settings.sessions],
+    ["export", t.settings.exportSection],
     ["delete-account", t.settings.deleteSection],
   ] as const;
   return [
@@ -104,6 +106,7 @@ function usePages(): Command[] {
         ]
       : []),
     open("pages", "/team", { label: t.nav.team, icon: <People /> }),
+    ...(operates ? [open("pages", "/admin", { label: t.admin.title, icon: <Shield /> })] : []),
     ...(hasBilling ? [open("pages", "/billing", { label: t.nav.billing, icon: <Card /> })] : []),
     ...settings.map(([anchor, label]) => open("settings", `/settings#${anchor}`, { label, hint: t.nav.settings, icon: <Gear /> })),
   ];

@@ -2,12 +2,13 @@
 import { Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ComponentType, ReactElement } from "react";
-import { logOut } from "../shared/api/session";
+import { logOut, useMe } from "../shared/api/session";
 import { teamsQuery } from "../shared/api/teams";
 import { useLanguage, useTexts } from "../shared/i18n";
+import { Link } from "../shared/router";
 import { ActionMenu } from "../shared/ui/action-menu";
 import { useErrorMessage } from "../shared/ui/error-message";
-import { Globe, Keyboard, Moon, Out, Screen, Sun } from "../shared/ui/icons";
+import { Globe, Keyboard, Moon, Out, Screen, Shield, Sun } from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";
 import { showToast } from "../shared/ui/toast";
 import { TeamItems } from "./team-items";
@@ -30,6 +31,7 @@ export default function UserActions({ button, openDialog }: Props) {
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
   const { isLoading } = useQuery(teamsQuery);
+  const { admin } = useMe();
   const leave = () => {
     logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
   };
@@ -38,6 +40,14 @@ export default function UserActions({ button, openDialog }: Props) {
   return (
     <ActionMenu defaultOpened position="top-start" width={220} button={button}>
       <TeamItems create={() => openDialog("team")} />
+      {admin && (
+        <>
+          <Menu.Divider />
+          <Menu.Item component={Link} to="/admin" leftSection={<Shield />}>
+            {t.admin.title}
+          </Menu.Item>
+        </>
+      )}
       <Menu.Divider />
       <Menu.Label>{t.nav.appearance}</Menu.Label>
       {schemes.map(([choice, Icon]) => (

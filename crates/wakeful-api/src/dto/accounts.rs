@@ -6,6 +6,7 @@ use wakeful_core::access::Permission;
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
+use wakeful_core::time::Millis;
 use wakeful_engine::{Caller, Profile};
 
 use super::enums;
@@ -141,6 +142,16 @@ pub(crate) struct Me {
     /// The scope of the API key; `full` for a session.
     #[schema(value_type = enums::Scope)]
     pub(crate) scope: &'static str,
+    /// Whether the caller administers the installation; never with an API key.
+    pub(crate) admin: bool,
+    /// Whether an administrator has suspended the team, so that nothing in it can be changed.
+    pub(crate) team_suspended: bool,
+    /// Until when calls that need a recent reauthentication are allowed in this session; null
+    /// for API keys, which cannot make them.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(crate) reauthenticated_until: Option<Millis>,
+    /// Whether the team requires a second factor that the user has not set up yet.
+    pub(crate) mfa_setup_required: bool,
 }
 
 impl Me {
@@ -161,6 +172,10 @@ impl Me {
             role: caller.role().as_str(),
             permissions: permissions.iter().map(Permission::as_str).collect(),
             scope: caller.scope().as_str(),
+            admin: caller.is_admin(),
+            team_suspended: caller.team_suspended(),
+            reauthenticated_until: caller.reauthenticated_until(),
+            mfa_setup_required: caller.must_set_up_mfa(),
         }
     }
 }

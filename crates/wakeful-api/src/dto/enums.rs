@@ -6,6 +6,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 use wakeful_core::access;
+use wakeful_core::accounts::reauthentication;
 use wakeful_core::alerting::alert;
 use wakeful_core::audit;
 use wakeful_core::billing;
@@ -108,6 +109,10 @@ closed_sets! {
     ServiceRole = names!(access::Role).filter(|name| access::Role::parse_for_service(name).is_ok());
     /// What an API key may do at most.
     Scope = names!(access::Scope);
+    /// Where the value of a setting comes from; `derived` from other settings.
+    SettingSource = names!(super::admin::SettingSource);
+    /// Whether the members of a team need a second factor.
+    MfaPolicy = names!(access::MfaPolicy);
     /// The status of a monitor; pending until the first verdict.
     MonitorStatus = names!(Status);
     /// The status that a target reports.
@@ -154,6 +159,8 @@ closed_sets! {
 }
 
 open_sets! {
+    /// How a session was opened; later versions may have more.
+    SessionMethod (KnownSessionMethod) = names!(reauthentication::SessionMethod);
     /// The type of a monitor; later versions may have more.
     MonitorType (KnownMonitorType) = names!(spec::Kind);
     /// The type of a notifier; later versions may have more.

@@ -78,11 +78,21 @@ pub(crate) struct MfaCodes {
 }
 
 impl MfaCodes {
-    pub(crate) fn of(codes: &[Secret]) -> Self {
+    pub(crate) fn enabled(codes: &[Secret]) -> Self {
+        let message =
+            "Multi-factor authentication is on. Save the recovery codes: they are shown only once.";
+        Self::of(codes, message)
+    }
+
+    pub(crate) fn renewed(codes: &[Secret]) -> Self {
+        let message = "Save the new recovery codes: they are shown only once, and the previous ones no longer work.";
+        Self::of(codes, message)
+    }
+
+    fn of(codes: &[Secret], message: &str) -> Self {
         Self {
             success: true,
-            message: "Multi-factor authentication is on. Save the recovery codes: they are shown only once."
-                .into(),
+            message: message.into(),
             recovery_codes: codes.iter().map(|code| code.expose().to_owned()).collect(),
         }
     }

@@ -3,6 +3,7 @@
 
 pub(crate) mod accounts;
 mod ack;
+pub(crate) mod admin;
 pub(crate) mod api_keys;
 pub(crate) mod audit;
 pub(crate) mod audit_streams;
@@ -11,6 +12,7 @@ mod csv;
 pub(crate) mod email_verification;
 pub(crate) mod enums;
 pub(crate) mod events;
+pub(crate) mod export;
 mod fields;
 pub(crate) mod history;
 pub(crate) mod invitations;
@@ -21,6 +23,7 @@ pub(crate) mod monitors;
 pub(crate) mod notifiers;
 pub(crate) mod passwords;
 pub(crate) mod payment_methods;
+pub(crate) mod reauthentication;
 pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod report_page;

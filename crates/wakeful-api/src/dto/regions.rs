@@ -54,7 +54,7 @@ impl RegionBody {
 }
 
 impl ProbeBody {
-    fn of(view: &ProbeView) -> Self {
+    pub(crate) fn of(view: &ProbeView) -> Self {
         Self {
             name: view.name.clone(),
             version: view.version.clone(),

@@ -7,6 +7,7 @@ use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_engine::{Credentials, KeyPair, Session, Via};
 
+use super::enums;
 use super::fields::{Fields, FromFields};
 use crate::query::NextCursor;
 
@@ -39,9 +40,13 @@ impl From<LogIn> for Credentials {
 fn credentials(fields: &mut Fields, email: &str) -> Option<Credentials> {
     let email = fields.text(email);
     let password = fields.text("password").map(Secret::new);
-    // Forms without a code send the field empty, which does not count as a wrong code.
-    let mfacode = fields.optional_digits("mfacode", 6).filter(|code| !code.trim().is_empty());
+    let mfacode = optional_code(fields);
     Some(Credentials { email: email?, password: password?, mfacode })
+}
+
+/// Forms without a code send the field empty, which does not count as a wrong code.
+pub(super) fn optional_code(fields: &mut Fields) -> Option<String> {
+    fields.optional_digits("mfacode", 6).filter(|code| !code.trim().is_empty())
 }
 
 /// A user's credentials, or an API key pair.
@@ -197,6 +202,9 @@ pub(crate) struct ListedSession {
     /// The id of the team that it acts in.
     #[schema(value_type = String, format = Uuid)]
     groupid: TeamId,
+    /// How it was opened.
+    #[schema(value_type = enums::SessionMethod)]
+    method: &'static str,
 }
 
 impl SessionList {
@@ -211,6 +219,7 @@ impl SessionList {
                 agent: session.agent,
                 current: via == Via::Session(session.id),
                 groupid: session.team,
+                method: session.method.as_str(),
             })
             .collect();
         Self { success: true, sessions, next_cursor }

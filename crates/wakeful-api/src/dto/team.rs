@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::access::Role;
+use wakeful_core::access::{Permission, Role};
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::UserId;
 use wakeful_core::time::Millis;
-use wakeful_engine::{FilterDraft, MemberDraft, MemberView};
+use wakeful_engine::{Caller, FilterDraft, MemberDraft, MemberView};
 
 use super::accounts::{optional_passwords, passwords};
 use super::enums;
@@ -125,6 +125,25 @@ impl SaveMember {
     }
 }
 
+/// A user named by their id.
+#[derive(ToSchema)]
+pub(crate) struct OneUser {
+    userid: String,
+}
+
+impl FromFields for OneUser {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self { userid: fields.text("userid")? })
+    }
+}
+
+impl OneUser {
+    /// `None` if the id is malformed.
+    pub(crate) fn id(&self) -> Option<UserId> {
+        UserId::parse(&self.userid)
+    }
+}
+
 /// Users named by their ids.
 #[derive(ToSchema)]
 pub(crate) struct Users {
@@ -186,13 +205,20 @@ pub(crate) struct ListedMember {
     /// The monitors that the member is limited to; null if to none.
     monitor_filter: Option<MonitorFilterBody>,
     suspended: bool,
+    /// Whether the team may change the email and the password, and reset the second factor.
+    managed: bool,
+    /// Whether the member has a second factor; only for callers with the permission `people`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    mfa: Option<bool>,
     /// The time of joining the team.
     #[schema(value_type = String, format = DateTime)]
     created: Millis,
 }
 
 impl MemberList {
-    pub(crate) fn of(members: Vec<MemberView>, next_cursor: NextCursor) -> Self {
+    pub(crate) fn of(caller: &Caller, members: Vec<MemberView>, next_cursor: NextCursor) -> Self {
+        let manages = caller.may(Permission::People);
         let members = members
             .into_iter()
             .map(|MemberView { member, filter }| ListedMember {
@@ -202,6 +228,8 @@ impl MemberList {
                 role: member.role.as_str(),
                 monitor_filter: filter.map(MonitorFilterBody::from),
                 suspended: member.suspended,
+                managed: member.managed,
+                mfa: manages.then_some(member.mfa_enabled),
                 created: member.created,
             })
             .collect();

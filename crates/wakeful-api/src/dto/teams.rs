@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::access::Role;
+use wakeful_core::access::{KeyDays, MfaPolicy, Role};
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_engine::{Caller, TeamChange, TeamOfUser};
 
@@ -36,18 +36,32 @@ pub(crate) struct ListedTeam {
     current: bool,
     /// Whether the caller is suspended there.
     suspended: bool,
+    /// The role of new members, unless another one is given.
+    #[schema(value_type = enums::Role)]
+    default_role: &'static str,
+    /// Whether its members need a second factor.
+    #[schema(value_type = enums::MfaPolicy)]
+    mfa: &'static str,
+    /// After how many days new API keys expire at the latest; 0: they need not expire.
+    key_days: u32,
+    /// Whether people can have API keys; service accounts always can.
+    personal_keys: bool,
 }
 
 impl TeamsOfCaller {
     pub(crate) fn of(teams: Vec<TeamOfUser>, caller: &Caller, next_cursor: NextCursor) -> Self {
         let teams = teams
             .into_iter()
-            .map(|of_user| ListedTeam {
-                groupid: of_user.team,
-                name: of_user.name,
-                role: of_user.role.as_str(),
-                current: of_user.team == caller.team(),
-                suspended: of_user.suspended,
+            .map(|TeamOfUser { team, role, suspended, settings }| ListedTeam {
+                groupid: team,
+                name: settings.name,
+                role: role.as_str(),
+                current: team == caller.team(),
+                suspended,
+                default_role: settings.default_role.as_str(),
+                mfa: settings.mfa.as_str(),
+                key_days: settings.key_days.number(),
+                personal_keys: settings.personal_keys,
             })
             .collect();
         Self { success: true, teams, next_cursor }
@@ -124,6 +138,14 @@ pub(crate) struct SaveTeamSettings {
     /// The role of new members, unless another one is given.
     #[schema(value_type = Option<enums::Role>)]
     default_role: Option<Role>,
+    /// `required`: people without a second factor can do nothing in the team but set it up.
+    #[schema(value_type = Option<enums::MfaPolicy>)]
+    mfa: Option<MfaPolicy>,
+    /// The most days that new API keys are valid, and the default; 0: no limit.
+    #[schema(value_type = Option<u32>, maximum = 3650)]
+    key_days: Option<KeyDays>,
+    /// False: only service accounts can have API keys; those of people are refused.
+    personal_keys: Option<bool>,
 }
 
 impl FromFields for SaveTeamSettings {
@@ -134,12 +156,16 @@ impl FromFields for SaveTeamSettings {
             Some(None)
         };
         let default_role = fields.optional("default_role", Role::parse);
-        Some(Self { name: name?, default_role })
+        let mfa = fields.optional("mfa", MfaPolicy::parse);
+        let key_days = fields.optional_number("key_days", KeyDays::new);
+        let personal_keys = fields.optional_flag("personal_keys");
+        Some(Self { name: name?, default_role, mfa, key_days, personal_keys })
     }
 }
 
 impl From<SaveTeamSettings> for TeamChange {
     fn from(dto: SaveTeamSettings) -> Self {
-        Self { name: dto.name, default_role: dto.default_role }
+        let SaveTeamSettings { name, default_role, mfa, key_days, personal_keys } = dto;
+        Self { name, default_role, mfa, key_days, personal_keys }
     }
 }

@@ -10,7 +10,8 @@ use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::needs;
+use crate::caller::Reauthentication::Page;
+use crate::caller::{PageReauthenticated, needs, reauthenticated};
 use crate::client_ip::{ClientIp, ClientOrigin};
 use crate::cookie::{self, CookieHeader};
 use crate::dto::Ack;
@@ -25,8 +26,8 @@ pub(super) fn public() -> OpenApiRouter<Api> {
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(needs(Permission::Known, routes!(get_current_user)))
-        .routes(needs(Permission::Myself, routes!(save_settings)))
-        .routes(needs(Permission::Myself, routes!(delete_account)))
+        .routes(needs(Permission::Myself, reauthenticated(Page, routes!(save_settings))))
+        .routes(needs(Permission::Myself, reauthenticated(Page, routes!(delete_account))))
 }
 
 /// Creates a user and their team.
@@ -84,7 +85,7 @@ async fn get_session(
         (status = 409, description = "Another user has this email", body = ErrorBody)))]
 async fn save_settings(
     State(api): State<Api>,
-    caller: Authorized<permission::Myself>,
+    PageReauthenticated(caller): PageReauthenticated<permission::Myself>,
     ClientIp(from): ClientIp,
     Body(wanted): Body<SaveSettings>,
 ) -> ApiResult<UserSaved> {
@@ -98,7 +99,7 @@ async fn save_settings(
     responses((status = 200, description = "Deleted", body = Ack)))]
 async fn delete_account(
     State(api): State<Api>,
-    caller: Authorized<permission::Myself>,
+    PageReauthenticated(caller): PageReauthenticated<permission::Myself>,
     headers: HeaderMap,
 ) -> Result<(CookieHeader, Json<Ack>), ApiError> {
     api.engine().delete_account(&caller).await?;

@@ -10,7 +10,8 @@ use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::needs;
+use crate::caller::Reauthentication::Page;
+use crate::caller::{PageReauthenticated, needs, reauthenticated};
 use crate::dto::Ack;
 use crate::dto::api_keys::{ApiKeyList, ApiKeySaved, SaveApiKey, TeamKeyList};
 use crate::error::{ApiError, ApiResult, ErrorBody};
@@ -20,7 +21,7 @@ use crate::query::{ListPage, Query};
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(needs(Permission::Myself, routes!(list_api_keys)))
-        .routes(needs(Permission::Myself, routes!(create_or_rename_api_key)))
+        .routes(needs(Permission::Myself, reauthenticated(Page, routes!(create_or_rename_api_key))))
         .routes(needs(Permission::Myself, routes!(delete_api_key)))
         .routes(needs(Permission::People, routes!(list_team_api_keys)))
         .routes(needs(Permission::People, routes!(delete_team_api_key)))
@@ -54,7 +55,7 @@ async fn list_api_keys(
         (status = 404, description = "The caller has no such key", body = ErrorBody)))]
 async fn create_or_rename_api_key(
     State(api): State<Api>,
-    caller: Authorized<permission::Myself>,
+    PageReauthenticated(caller): PageReauthenticated<permission::Myself>,
     Body(wanted): Body<SaveApiKey>,
 ) -> ApiResult<ApiKeySaved> {
     let Some(apikeyid) = wanted.apikeyid else {

@@ -12,11 +12,12 @@ use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::StreamId;
-use wakeful_engine::{AuditQuery, AuditRange, Authorized, Error, StoredEntry};
+use wakeful_engine::{AuditQuery, AuditRange, Authorized, Error, Reauthenticated, StoredEntry};
 
 use crate::app::Api;
 use crate::body::Body as RequestBody;
-use crate::caller::{Grant, needs};
+use crate::caller::Reauthentication::Always;
+use crate::caller::{Grant, needs, reauthenticated};
 use crate::dto::audit::{AuditEntry, AuditLog, AuditVerified, ExportFormat};
 use crate::dto::audit_streams::{SaveStream, StreamList, StreamSaved, StreamTested, TestStream};
 use crate::dto::enums::AuditFormat;
@@ -35,9 +36,9 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Audit, routes!(export_audit)))
         .routes(needs(Permission::Audit, routes!(verify_audit)))
         .routes(needs(Permission::Own, routes!(list_streams)))
-        .routes(needs(Permission::Own, routes!(save_stream)))
+        .routes(needs(Permission::Own, reauthenticated(Always, routes!(save_stream))))
         .routes(needs(Permission::Own, routes!(test_stream)))
-        .routes(needs(Permission::Own, routes!(delete_stream)))
+        .routes(needs(Permission::Own, reauthenticated(Always, routes!(delete_stream))))
 }
 
 /// Lists the team's audit log, newest first: who changed what, from where and when.
@@ -59,17 +60,7 @@ async fn list_audit(
     caller: Authorized<permission::Audit>,
     Query(mut query): Query,
 ) -> ApiResult<AuditLog> {
-    let range = range(&mut query);
-    let limit = query::limit(&mut query).unwrap_or(DEFAULT_LIMIT);
-    let wanted = AuditQuery {
-        from: range.from,
-        to: range.to,
-        actor: query.optional_text("actor"),
-        action: query.optional_text("action"),
-        object: query.optional_text("object"),
-        text: query.optional_text("q"),
-        before: query::cursor(&mut query, |text| text.parse().ok()),
-    };
+    let (wanted, limit) = wanted(&mut query);
     let wanted = query.finish(Some(wanted))?;
     let page = api.engine().audit_log(&caller, &wanted, limit).await?;
     Ok(Json(AuditLog::of(&page.items, page.next)))
@@ -151,7 +142,7 @@ async fn list_streams(
         (status = 409, description = "The team has 5 streams", body = ErrorBody)))]
 async fn save_stream(
     State(api): State<Api>,
-    caller: Authorized<permission::Own>,
+    caller: Reauthenticated<permission::Own>,
     RequestBody(wanted): RequestBody<SaveStream>,
 ) -> ApiResult<StreamSaved> {
     let wanted = wanted.wanted().ok_or_else(|| ApiError::not_found("stream"))?;
@@ -183,12 +174,27 @@ async fn test_stream(
         (status = 404, description = "The team has no such stream", body = ErrorBody)))]
 async fn delete_stream(
     State(api): State<Api>,
-    caller: Authorized<permission::Own>,
+    caller: Reauthenticated<permission::Own>,
     Path(streamid): Path<String>,
 ) -> ApiResult<Ack> {
     let id = path_id::parse(&streamid, "stream", StreamId::parse)?;
     api.engine().delete_stream(&caller, id).await?;
     Ack::with_message("Stream deleted.")
+}
+
+/// Which entries are wanted, and how many.
+pub(super) fn wanted(query: &mut Fields) -> (AuditQuery, u32) {
+    let (range, limit) = (range(query), query::limit(query).unwrap_or(DEFAULT_LIMIT));
+    let wanted = AuditQuery {
+        from: range.from,
+        to: range.to,
+        actor: query.optional_text("actor"),
+        action: query.optional_text("action"),
+        object: query.optional_text("object"),
+        text: query.optional_text("q"),
+        before: query::cursor(query, |text| text.parse().ok()),
+    };
+    (wanted, limit)
 }
 
 fn range(query: &mut Fields) -> AuditRange {

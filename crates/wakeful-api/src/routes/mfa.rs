@@ -5,21 +5,25 @@ use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
-use wakeful_engine::Authorized;
+use wakeful_engine::{Authorized, Reauthenticated};
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::needs;
+use crate::caller::Reauthentication::{Always, Page};
+use crate::caller::{PageReauthenticated, needs, reauthenticated};
 use crate::client_ip::ClientIp;
 use crate::dto::Ack;
 use crate::dto::mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
-use crate::error::{ApiResult, ErrorBody};
+use crate::dto::team::OneUser;
+use crate::error::{ApiError, ApiResult, ErrorBody};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(needs(Permission::Myself, routes!(set_up_mfa)))
+        .routes(needs(Permission::Myself, reauthenticated(Page, routes!(set_up_mfa))))
         .routes(needs(Permission::Myself, routes!(enable_mfa)))
         .routes(needs(Permission::Myself, routes!(disable_mfa)))
+        .routes(needs(Permission::Myself, reauthenticated(Always, routes!(renew_recovery_codes))))
+        .routes(needs(Permission::People, reauthenticated(Always, routes!(reset_mfa_of_member))))
 }
 
 /// Creates a secret for an authenticator app; MFA is on once `mfa/enable` has verified a
@@ -30,7 +34,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 409, description = "MFA is already on", body = ErrorBody)))]
 async fn set_up_mfa(
     State(api): State<Api>,
-    caller: Authorized<permission::Myself>,
+    PageReauthenticated(caller): PageReauthenticated<permission::Myself>,
 ) -> ApiResult<MfaSetUp> {
     Ok(Json(MfaSetUp::of(&api.engine().set_up_mfa(&caller).await?)))
 }
@@ -46,14 +50,15 @@ async fn enable_mfa(
     Body(wanted): Body<EnableMfa>,
 ) -> ApiResult<MfaCodes> {
     let codes = api.engine().enable_mfa(&caller, &wanted.mfacode).await?;
-    Ok(Json(MfaCodes::of(&codes)))
+    Ok(Json(MfaCodes::enabled(&codes)))
 }
 
 /// Turns MFA off; requires the password and a code.
 #[utoipa::path(post, path = "/api/v1/mfa/disable", tag = "MFA", request_body = DisableMfa,
     responses(
         (status = 200, description = "MFA is off", body = Ack),
-        (status = 409, description = "MFA is not on", body = ErrorBody)))]
+        (status = 409, description = "MFA is not on, or a team of the caller requires it",
+            body = ErrorBody)))]
 async fn disable_mfa(
     State(api): State<Api>,
     caller: Authorized<permission::Myself>,
@@ -62,4 +67,34 @@ async fn disable_mfa(
 ) -> ApiResult<Ack> {
     api.engine().disable_mfa(&caller, &wanted.password, &wanted.mfacode, from).await?;
     Ack::with_message("Multi-factor authentication is off.")
+}
+
+/// Replaces the caller's recovery codes with ten new ones, which are shown only once.
+#[utoipa::path(post, path = "/api/v1/recovery/renew", tag = "MFA",
+    responses(
+        (status = 200, description = "The previous codes no longer work", body = MfaCodes),
+        (status = 409, description = "MFA is not on", body = ErrorBody)))]
+async fn renew_recovery_codes(
+    State(api): State<Api>,
+    caller: Reauthenticated<permission::Myself>,
+) -> ApiResult<MfaCodes> {
+    let codes = api.engine().renew_recovery_codes(&caller).await?;
+    Ok(Json(MfaCodes::renewed(&codes)))
+}
+
+/// Turns MFA off for a member who has lost the second factor. The team must manage the account;
+/// the member is notified by email.
+#[utoipa::path(post, path = "/api/v1/member/mfareset", tag = "Team", request_body = OneUser,
+    responses(
+        (status = 200, description = "MFA of the member is off", body = Ack),
+        (status = 404, description = "The team has no such user", body = ErrorBody),
+        (status = 409, description = "MFA of the member is not on", body = ErrorBody)))]
+async fn reset_mfa_of_member(
+    State(api): State<Api>,
+    caller: Reauthenticated<permission::People>,
+    Body(wanted): Body<OneUser>,
+) -> ApiResult<Ack> {
+    let user = wanted.id().ok_or_else(|| ApiError::not_found("user"))?;
+    api.engine().reset_mfa_of_member(&caller, user).await?;
+    Ack::with_message("Multi-factor authentication of this member is off.")
 }

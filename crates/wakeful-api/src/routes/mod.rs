@@ -3,11 +3,13 @@
 //! `protected`; the lists here are of files.
 
 mod accounts;
+mod admin;
 mod api_keys;
 mod audit;
 mod contact;
 mod email_verification;
 mod events;
+mod export;
 mod history;
 mod invitations;
 mod membership;
@@ -20,6 +22,7 @@ mod passwords;
 mod payment_callback;
 mod payment_methods;
 mod push;
+mod reauthentication;
 mod regions;
 mod report;
 mod services;
@@ -51,6 +54,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .merge(sessions::protected())
         .merge(accounts::protected())
+        .merge(export::protected())
         .merge(email_verification::protected())
         .merge(team::protected())
         .merge(teams::protected())
@@ -58,7 +62,9 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(services::protected())
         .merge(api_keys::protected())
         .merge(audit::protected())
+        .merge(admin::protected())
         .merge(mfa::protected())
+        .merge(reauthentication::protected())
         .merge(monitor_lists::protected())
         .merge(monitors_bulk::protected())
         .merge(monitors::protected())

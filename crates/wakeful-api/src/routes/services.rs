@@ -6,11 +6,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::UserId;
-use wakeful_engine::Authorized;
+use wakeful_engine::{Authorized, Reauthenticated};
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::needs;
+use crate::caller::Reauthentication::Always;
+use crate::caller::{needs, reauthenticated};
 use crate::dto::Ack;
 use crate::dto::api_keys::{ApiKeySaved, NewApiKey};
 use crate::dto::services::{SaveService, ServiceList, ServiceSaved};
@@ -22,8 +23,8 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(needs(Permission::People, routes!(list_services)))
         .routes(needs(Permission::People, routes!(save_service)))
-        .routes(needs(Permission::People, routes!(delete_service)))
-        .routes(needs(Permission::People, routes!(create_service_key)))
+        .routes(needs(Permission::People, reauthenticated(Always, routes!(delete_service))))
+        .routes(needs(Permission::People, reauthenticated(Always, routes!(create_service_key))))
 }
 
 /// Lists the team's service accounts.
@@ -73,7 +74,7 @@ async fn save_service(
         (status = 404, description = "The team has no such service account", body = ErrorBody)))]
 async fn delete_service(
     State(api): State<Api>,
-    caller: Authorized<permission::People>,
+    caller: Reauthenticated<permission::People>,
     Path(serviceid): Path<String>,
 ) -> ApiResult<Ack> {
     api.engine().delete_service(&caller, id(&serviceid)?).await?;
@@ -91,7 +92,7 @@ async fn delete_service(
         (status = 409, description = "It has 50 API keys", body = ErrorBody)))]
 async fn create_service_key(
     State(api): State<Api>,
-    caller: Authorized<permission::People>,
+    caller: Reauthenticated<permission::People>,
     Path(serviceid): Path<String>,
     Body(wanted): Body<NewApiKey>,
 ) -> ApiResult<ApiKeySaved> {

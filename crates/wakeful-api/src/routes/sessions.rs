@@ -59,7 +59,9 @@ async fn get_token(
 #[utoipa::path(post, path = "/api/v1/authenticated", tag = "Authenticate", request_body = AuthenticateBody,
     responses(
         (status = 200, description = "The credentials are valid", body = Token),
-        (status = 401, description = "The credentials are wrong", body = ErrorBody)))]
+        (status = 401, description = "The credentials are wrong", body = ErrorBody),
+        (status = 403, description = "The holder of the key is suspended, or the team does not \
+            allow the keys of people", body = ErrorBody)))]
 async fn create_token(
     State(api): State<Api>,
     ClientOrigin(from): ClientOrigin,

@@ -4,13 +4,14 @@ use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use wakeful_core::access::{Permission, permission};
+use wakeful_core::access::{Permission, Role, permission};
 use wakeful_core::id::UserId;
 use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::needs;
+use crate::caller::Reauthentication::Page;
+use crate::caller::{PageReauthenticated, needs, reauthenticated};
 use crate::client_ip::ClientIp;
 use crate::dto::Ack;
 use crate::dto::accounts::UserSaved;
@@ -22,10 +23,10 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(needs(Permission::Myself, routes!(list_members)))
         .routes(needs(Permission::Myself, routes!(list_members_with_roles)))
-        .routes(needs(Permission::People, routes!(save_user)))
+        .routes(needs(Permission::People, reauthenticated(Page, routes!(save_user))))
         .routes(needs(Permission::People, routes!(save_member)))
         .routes(needs(Permission::People, routes!(revoke_members)))
-        .routes(needs(Permission::People, routes!(delete_members)))
+        .routes(needs(Permission::People, reauthenticated(Page, routes!(delete_members))))
 }
 
 /// Lists the team's users.
@@ -63,7 +64,7 @@ async fn list_members_with_roles(
     let part = ListPage::read(query, UserId::parse)?;
     let members = api.engine().members(&caller).await?;
     let (members, next) = part.paginate(members, |view| view.member.user, |id| id.to_string());
-    Ok(Json(MemberList::of(members, next)))
+    Ok(Json(MemberList::of(&caller, members, next)))
 }
 
 /// Adds a user to the team, or changes the one with the given `userid`.
@@ -75,7 +76,7 @@ async fn list_members_with_roles(
         (status = 409, description = "Another user has this email", body = ErrorBody)))]
 async fn save_user(
     State(api): State<Api>,
-    caller: Authorized<permission::People>,
+    PageReauthenticated(caller): PageReauthenticated<permission::People>,
     ClientIp(from): ClientIp,
     Body(wanted): Body<SaveUser>,
 ) -> ApiResult<UserSaved> {
@@ -84,11 +85,13 @@ async fn save_user(
     Ok(Json(UserSaved::of(user)))
 }
 
-/// Changes the role of a member, the monitors they are limited to, or suspends them.
+/// Changes the role of a member, the monitors they are limited to, or suspends them. The role
+/// `owner` needs the permission `own` and a session that has reauthenticated recently.
 #[utoipa::path(post, path = "/api/v1/member/save", tag = "Team", request_body = SaveMember,
     responses(
         (status = 200, description = "Saved", body = Ack),
-        (status = 403, description = "The role is above the caller's own", body = ErrorBody),
+        (status = 403, description = "The role is above the caller's own, or the caller must \
+            reauthenticate: `ways` says how", body = ErrorBody),
         (status = 404, description = "The team has no such user", body = ErrorBody),
         (status = 409, description = "The team would have no owner", body = ErrorBody)))]
 async fn save_member(
@@ -97,7 +100,13 @@ async fn save_member(
     Body(wanted): Body<SaveMember>,
 ) -> ApiResult<Ack> {
     let wanted = wanted.wanted().ok_or_else(no_user)?;
-    api.engine().save_member(&caller, wanted).await?;
+    let engine = api.engine();
+    if wanted.role == Some(Role::Owner) {
+        let caller = engine.require_reauthentication(caller.authorize::<permission::Own>()?)?;
+        engine.appoint_owner(&caller, wanted).await?;
+    } else {
+        engine.save_member(&caller, wanted).await?;
+    }
     Ack::with_message("Member saved.")
 }
 
@@ -124,7 +133,7 @@ async fn revoke_members(
         (status = 404, description = "One of the users is not in the team", body = ErrorBody)))]
 async fn delete_members(
     State(api): State<Api>,
-    caller: Authorized<permission::People>,
+    PageReauthenticated(caller): PageReauthenticated<permission::People>,
     Body(wanted): Body<Users>,
 ) -> ApiResult<Ack> {
     let users = wanted.ids().ok_or_else(no_user)?;

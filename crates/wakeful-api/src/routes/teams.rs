@@ -5,11 +5,12 @@ use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
-use wakeful_engine::{Authorized, TeamOfUser};
+use wakeful_engine::{Authorized, Reauthenticated, TeamOfUser};
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::needs;
+use crate::caller::Reauthentication::Always;
+use crate::caller::{needs, reauthenticated};
 use crate::client_ip::ClientIp;
 use crate::dto::Ack;
 use crate::dto::teams::{
@@ -24,8 +25,8 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Myself, routes!(create_team)))
         .routes(needs(Permission::Myself, routes!(switch_team)))
         .routes(needs(Permission::Myself, routes!(leave_team)))
-        .routes(needs(Permission::Own, routes!(save_team_settings)))
-        .routes(needs(Permission::Own, routes!(remove_team)))
+        .routes(needs(Permission::Own, reauthenticated(Always, routes!(save_team_settings))))
+        .routes(needs(Permission::Own, reauthenticated(Always, routes!(remove_team))))
 }
 
 /// Lists the caller's teams, by name.
@@ -50,7 +51,7 @@ async fn list_teams(
 
 /// The position of a team in the list: by name, then by id.
 fn position(of_user: &TeamOfUser) -> (String, String) {
-    (of_user.name.to_lowercase(), of_user.team.to_string())
+    (of_user.settings.name.to_lowercase(), of_user.team.to_string())
 }
 
 fn parse_cursor(text: &str) -> Option<(String, String)> {
@@ -104,13 +105,16 @@ async fn leave_team(
     Ack::with_message("You have left the team.")
 }
 
-/// Changes the team's name, or the role of new members.
+/// Changes the team's name, the role of new members, or its policies.
 #[utoipa::path(post, path = "/api/v1/team/settings", tag = "Team",
     request_body = SaveTeamSettings,
-    responses((status = 200, description = "Saved", body = Ack)))]
+    responses(
+        (status = 200, description = "Saved", body = Ack),
+        (status = 409, description = "A node of an earlier version would ignore the policy",
+            body = ErrorBody)))]
 async fn save_team_settings(
     State(api): State<Api>,
-    caller: Authorized<permission::Own>,
+    caller: Reauthenticated<permission::Own>,
     Body(wanted): Body<SaveTeamSettings>,
 ) -> ApiResult<Ack> {
     api.engine().save_team_settings(&caller, &wanted.into()).await?;
@@ -123,7 +127,7 @@ async fn save_team_settings(
     responses((status = 200, description = "Deleted", body = Ack)))]
 async fn remove_team(
     State(api): State<Api>,
-    caller: Authorized<permission::Own>,
+    caller: Reauthenticated<permission::Own>,
     Body(wanted): Body<TeamName>,
 ) -> ApiResult<Ack> {
     api.engine().remove_team(&caller, &wanted.name).await?;

@@ -178,6 +178,7 @@ both_databases! {
         // It continues where it stopped.
         receiver.answer_with(200, "", "");
         let on = json!({"streamid": listed["streamid"], "isactive": true});
+        ann.reauthenticate().await;
         let saved = ann.client.post("audit/stream/save", &on).await.ok();
         assert_eq!(saved.get("secret"), None, "it is not new");
         let hooks = all_sent(&ann, &receiver).await;

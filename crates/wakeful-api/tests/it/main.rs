@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 mod account_notifier;
+mod admin;
 mod api_keys;
 mod audit;
 mod audit_streams;
@@ -31,8 +32,10 @@ mod password;
 mod payment_callback;
 mod payment_methods;
 mod permissions;
+mod policies;
 mod push;
 mod races;
+mod reauthentication;
 mod regions;
 mod secrets;
 mod services;

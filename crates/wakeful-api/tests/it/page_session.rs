@@ -8,7 +8,7 @@ use wakeful_testkit::{Answer, App, Client, DatabaseKind, Setup, both_databases};
 const PASSWORD: &str = "correct horse 9";
 
 /// A browser with the web app open: it sends the web app's header and the cookie.
-async fn browser(app: &App, email: &str) -> (Client, String) {
+pub(crate) async fn browser(app: &App, email: &str) -> (Client, String) {
     app.sign_up(email).await;
     let page = app.anonymous().with("x-wakeful-page", "1");
     let answer = page.post("login", &json!({"email": email, "password": PASSWORD})).await;

@@ -16,12 +16,17 @@ use crate::services;
 
 /// Operations that a caller with the permission cannot be tried with: a stream that does not
 /// end, and those after which the caller is gone.
-const NOT_TRIED: &[&str] = &[
+pub(crate) const NOT_TRIED: &[&str] = &[
     "GET /api/v1/events",
     "POST /api/v1/team/leave",
     "POST /api/v1/user/delete",
     "DELETE /api/v1/user/delete",
 ];
+
+/// Operations that no API key is enough for; see reauthentication.rs.
+fn is_for_people(operation: &Operation) -> bool {
+    operation.reauthentication == "always" || operation.path == "/api/v1/reauthenticate/start"
+}
 
 fn permission(operation: &Operation) -> Permission {
     let name = operation.permission.as_str();
@@ -29,8 +34,8 @@ fn permission(operation: &Operation) -> Permission {
     *found.unwrap_or_else(|| panic!("{} has no permission: {name:?}", operation.name()))
 }
 
-/// Calls every operation and checks that exactly those without the permission are refused,
-/// before the body is read.
+/// Calls every operation with an API key and checks that exactly those are refused, before the
+/// body is read, whose permission it lacks or that no key is enough for.
 async fn sweep(client: &Client, permissions: Permissions, code: &str, who: &str) {
     for operation in operations().iter().filter(|operation| operation.protected) {
         let (method, path) = (operation.method.clone(), operation.path_with(UNKNOWN));
@@ -38,7 +43,13 @@ async fn sweep(client: &Client, permissions: Permissions, code: &str, who: &str)
         if !permissions.contains(permission(operation)) {
             let answer = client.raw(method, &path, Some("application/json"), "{").await;
             assert_eq!(answer.status, 403, "{who}: {name}: {}", answer.text);
-            answer.refused(403, code);
+            // No scope includes the administration of the installation, whoever holds the key.
+            let operates = permission(operation) == Permission::Operate;
+            answer.refused(403, if operates { "forbidden" } else { code });
+        } else if is_for_people(operation) {
+            let answer = client.raw(method, &path, Some("application/json"), "{").await;
+            assert_eq!(answer.status, 403, "{who}: {name}: {}", answer.text);
+            answer.refused(403, "key_scope");
         } else if !NOT_TRIED.contains(&name.as_str()) {
             let answer = client.call(method, &path, Some(&json!({}))).await;
             // An export is not JSON.
@@ -49,14 +60,14 @@ async fn sweep(client: &Client, permissions: Permissions, code: &str, who: &str)
     }
 }
 
-async fn member(app: &App, owner: &User, role: Role) -> User {
+pub(crate) async fn member(app: &App, owner: &User, role: Role) -> User {
     let email = format!("{}@example.com", role.as_str());
     let body = json!({"email": email, "password1": PASSWORD, "password2": PASSWORD, "role": role.as_str()});
     owner.client.post("team/save", &body).await.ok();
     User::logged_in(&app.anonymous(), &email).await
 }
 
-async fn key(app: &App, user: &User, scope: Scope) -> Client {
+pub(crate) async fn key(app: &App, user: &User, scope: Scope) -> Client {
     let body = json!({"name": scope.as_str(), "scope": scope.as_str()});
     let pair = user.client.post("integrations/apikey/save", &body).await.ok();
     let text = |field: &str| pair[field].as_str().unwrap().to_owned();
@@ -350,11 +361,16 @@ both_databases! {
             ("integrations/apikey/save", json!({"name": "k", "scope": "viewer"})),
             ("integrations/apikey/save", json!({"name": "k", "expires": 30})),
             ("service/save", json!({"name": "s", "role": "viewer"})),
+            ("team/settings", json!({"key_days": 30})),
+            ("team/settings", json!({"personal_keys": false})),
+            ("team/settings", json!({"mfa": "required"})),
         ];
         for (path, body) in &restrictions {
             ann.client.post(path, body).await.refused(409, "nodes_too_old");
         }
         // What an old node does as well is not refused.
+        let open = json!({"name": "Shop", "mfa": "optional", "key_days": 0, "personal_keys": true});
+        ann.client.post("team/settings", &open).await.ok();
         ann.client.post("integrations/apikey/save", &json!({"name": "full"})).await.ok();
         ann.colleague(&app.anonymous(), "joe@example.com").await;
         app.database.execute("delete from nodes where name = 'old'").await;
@@ -447,11 +463,28 @@ fn permissions_page() -> String {
     let known = Permission::ALL.iter().map(|permission| permission.as_str());
     for permission in std::iter::once("public").chain(known) {
         if let Some(calls) = calls.get(permission) {
-            let calls: Vec<String> = calls.iter().map(|call| format!("`{call}`")).collect();
-            writeln!(page, "| `{permission}` | {} |", calls.join("<br>")).unwrap();
+            write_calls(&mut page, permission, calls);
         }
     }
+    page.push_str(
+        "\n## Reauthentication\n\n\
+         These calls need a session whose user has logged in or reauthenticated within the last 15 minutes\n\
+         ([api.md](api.md#reauthentication)): `page` for the web app only, `always` for every client; API keys\n\
+         cannot make the latter. So does `POST /api/v1/member/save` with the role `owner`, which also needs the\n\
+         permission `own`.\n\n\
+         | sessions | calls |\n|---|---|\n",
+    );
+    for which in ["always", "page"] {
+        let operations = operations();
+        let marked = operations.iter().filter(|operation| operation.reauthentication == which);
+        write_calls(&mut page, which, &marked.map(Operation::name).collect::<Vec<_>>());
+    }
     page
+}
+
+fn write_calls(page: &mut String, what: &str, calls: &[String]) {
+    let calls: Vec<String> = calls.iter().map(|call| format!("`{call}`")).collect();
+    writeln!(page, "| `{what}` | {} |", calls.join("<br>")).unwrap();
 }
 
 /// One row for each permission that one of the columns has.

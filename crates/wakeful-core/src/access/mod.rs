@@ -4,6 +4,7 @@
 mod expiry;
 mod monitor_filter;
 pub mod permission;
+mod policy;
 mod role;
 mod scope;
 mod team_access;
@@ -12,6 +13,7 @@ mod user_kind;
 pub use expiry::Expiry;
 pub use monitor_filter::MonitorFilter;
 pub use permission::{Need, Permission, Permissions};
+pub use policy::{KeyDays, MfaPolicy};
 pub use role::Role;
 pub use scope::Scope;
 pub use team_access::TeamAccess;

@@ -65,6 +65,21 @@ permissions! {
     Operate = "operate",
 }
 
+impl Permission {
+    /// Whether it is needed to change something in the team, and not only to read or to manage
+    /// one's own account. A team that is suspended stays as it is.
+    pub const fn changes_team(self) -> bool {
+        match self {
+            Self::Report | Self::Respond | Self::Edit | Self::People | Self::Pay | Self::Own => {
+                true
+            }
+            Self::View | Self::Audit | Self::Bills | Self::Myself | Self::Known | Self::Operate => {
+                false
+            }
+        }
+    }
+}
+
 /// A set of permissions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Permissions(u16);

@@ -2,6 +2,7 @@
 //! what accounts and teams can have.
 
 pub mod password;
+pub mod reauthentication;
 pub mod totp;
 
 use crate::email_address::EmailAddress;

@@ -43,6 +43,7 @@ named_enum! {
         Team = "team",
         /// A webhook that receives the audit log.
         Stream = "stream",
+        Installation = "installation",
     }
 }
 
@@ -84,13 +85,19 @@ named_enum! {
         SessionEnd = "session.end",
         LoginOk = "login.ok",
         LoginFailed = "login.failed",
+        /// Someone with a session has entered a wrong password or code.
+        ReauthenticationFailed = "reauthentication.failed",
         MfaEnable = "mfa.enable",
         MfaDisable = "mfa.disable",
+        /// By the team or the operator, for a user who has lost the second factor.
+        MfaReset = "mfa.reset",
+        /// New recovery codes.
+        MfaRenew = "mfa.renew",
         /// The operator has created a link to set a new password.
         PasswordLink = "password.link",
         PasswordReset = "password.reset",
         TeamCreate = "team.create",
-        /// The name or the default role.
+        /// The name, the default role or the policies.
         TeamUpdate = "team.update",
         TeamRemove = "team.remove",
         PlanChange = "plan.change",
@@ -100,6 +107,20 @@ named_enum! {
         AuditExport = "audit.export",
         /// A stream was created, changed or deleted.
         AuditStream = "audit.stream",
+        /// A person has exported what is stored about them.
+        AccountExport = "account.export",
+        /// A person administers the installation from now on.
+        AdminGrant = "admin.grant",
+        AdminRevoke = "admin.revoke",
+        /// A user or a team.
+        AdminSuspend = "admin.suspend",
+        AdminResume = "admin.resume",
+        /// A member was made the owner of a team that had none.
+        AdminOwner = "admin.owner",
+        /// A user or a team.
+        AdminDelete = "admin.delete",
+        /// Waiting mails and deliveries became due.
+        AdminRetry = "admin.retry",
     }
 }
 

@@ -15,7 +15,7 @@ pub use wakeful_store::{ApiKey, TeamApiKey};
 use crate::accounts::auth::{ApiKeyIdentity, seal_context};
 use crate::accounts::services::service_error;
 use crate::accounts::team::{require_done, unknown_monitors};
-use crate::caller::{Authorized, Caller};
+use crate::caller::{Authorized, Caller, Reauthenticated};
 use crate::mail::templates;
 use crate::{Engine, Error, Result, random};
 
@@ -101,7 +101,7 @@ impl Engine {
 
     pub async fn create_api_key(
         &self,
-        caller: &Authorized<permission::Myself>,
+        caller: &Reauthenticated<permission::Myself>,
         draft: ApiKeyDraft,
     ) -> Result<NewKeyPair> {
         self.create_key_for(caller, caller.user(), draft).await
@@ -115,13 +115,20 @@ impl Engine {
         draft: ApiKeyDraft,
     ) -> Result<NewKeyPair> {
         let ApiKeyDraft { name, scope, filter, expires } = draft;
+        let settings = self.store().team(caller.team_access()).settings().await?;
+        let settings = settings.ok_or(Error::NotFound("team"))?;
+        if holder == caller.user() && !settings.personal_keys {
+            return Err(Error::PersonalKeysOff);
+        }
+        let expires = expires.or(settings.key_days.limit().map(Expiry::Days));
         if scope != Scope::Full || filter.is_some() || expires.is_some() {
             self.require_roles_on_all_nodes().await?;
         }
         if filter.is_some() {
             self.check_key_filter(caller, scope)?;
         }
-        let expires = expires.map(|expiry| expiry.resolve(self.now())).transpose();
+        let expires =
+            expires.map(|expiry| expiry.resolve(self.now(), settings.key_days)).transpose();
         let expires = expires.map_err(|Invalid(why)| refused("expires", &why))?;
         let id = ApiKeyId::new(self.now(), random::bytes());
         let apikey = Kind::ApiKey.issue(random::bytes());

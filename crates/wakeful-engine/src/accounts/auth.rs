@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
-use wakeful_core::access::{Scope, permission};
+use wakeful_core::access::{Scope, UserKind, permission};
 use wakeful_core::accounts::password;
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address;
 use wakeful_core::error_chain::ErrorChain;
@@ -34,6 +35,23 @@ pub struct Credentials {
     pub email: String,
     pub password: Secret,
     pub mfacode: Option<String>,
+}
+
+/// Whose credentials are verified: those of an address, at a login, or those of a caller who
+/// enters them again.
+#[derive(Clone, Copy)]
+pub(super) enum Claimant<'a> {
+    Address(&'a str),
+    Caller(&'a Caller),
+}
+
+impl Claimant<'_> {
+    fn email_key(self) -> String {
+        email_address::key(match self {
+            Self::Address(email) => email,
+            Self::Caller(caller) => caller.email(),
+        })
+    }
 }
 
 /// Where a request comes from.
@@ -90,8 +108,10 @@ impl Engine {
         credentials: &Credentials,
         from: &Origin,
     ) -> Result<(Account, Secret)> {
-        let limits = self.failed_login_limit(&email_address::key(&credentials.email), from.address);
-        let mut account = self.verify_credentials(credentials, &limits, from).await?;
+        let Credentials { email, password, mfacode } = credentials;
+        let claimant = Claimant::Address(email);
+        let mut account =
+            self.verify_credentials(claimant, password, mfacode.as_deref(), from).await?;
         // The team that the session acts in.
         account.team = self.store().login_team(account.user).await?.unwrap_or(account.team);
         match self.open_session_of(&account, from).await {
@@ -134,47 +154,62 @@ impl Engine {
         }
     }
 
-    async fn verify_credentials(
+    /// Verifies the password and, if enabled, the second factor. Failures are limited, and those
+    /// of accounts that exist are recorded.
+    pub(super) async fn verify_credentials(
         &self,
-        credentials: &Credentials,
-        limits: &[Limit],
+        claimant: Claimant<'_>,
+        password: &Secret,
+        mfacode: Option<&str>,
         from: &Origin,
     ) -> Result<Account> {
+        let limits = &self.failed_login_limit(&claimant.email_key(), from.address);
         self.check_limit(limits).await?;
         let permit = self.0.hasher.acquire(from.address).await?;
         // Checked again with the permit: many concurrent attempts can pass the first check,
         // but only a few hold a permit at a time.
         self.check_limit(limits).await?;
-        let account =
-            self.store().account_by_email(&email_address::key(&credentials.email)).await?;
+        let account = match claimant {
+            Claimant::Address(_) => self.store().account_by_email(&claimant.email_key()).await?,
+            Claimant::Caller(caller) => self.store().account(caller.user()).await?,
+        };
         let stored = account.as_ref().map(|account| account.password_hash.as_str());
-        let correct = permit.verify(&credentials.password, stored).await;
+        let correct = permit.verify(password, stored).await;
         let Some(account) = account else {
             return Err(self.record_failure(limits, Error::BadCredentials).await?);
         };
         if !correct {
-            self.record_failed_login(&account, from);
+            self.record_failed_login(claimant, &account, from);
             return Err(self.record_failure(limits, Error::BadCredentials).await?);
         }
         if account.mfa_enabled {
-            let code = credentials.mfacode.as_deref().ok_or(Error::MfaRequired)?;
+            let code = mfacode.ok_or(Error::MfaRequired)?;
             match self.consume_mfa_code(account.user, code).await {
                 Err(Error::MfaInvalid) => {
-                    self.record_failed_login(&account, from);
+                    self.record_failed_login(claimant, &account, from);
                     return Err(self.record_failure(limits, Error::MfaInvalid).await?);
                 }
                 other => other?,
             }
+        }
+        // Only those who know the password are told.
+        if account.suspended {
+            return Err(Error::AccountSuspended);
         }
         Ok(account)
     }
 
     /// Records a wrong password or code for an account that exists, in the background: the
     /// response must not take longer than for one that does not.
-    fn record_failed_login(&self, account: &Account, from: &Origin) {
-        let by = audit_of_account(account, from, self.now());
+    fn record_failed_login(&self, claimant: Claimant<'_>, account: &Account, from: &Origin) {
+        let (by, action) = match claimant {
+            Claimant::Address(_) => {
+                (audit_of_account(account, from, self.now()), Action::LoginFailed)
+            }
+            Claimant::Caller(caller) => (self.audit(caller), Action::ReauthenticationFailed),
+        };
         let person = Object::new(ObjectKind::Person, &account.user, &account.email);
-        let entry = NewEntry::new(Action::LoginFailed, person, Vec::new());
+        let entry = NewEntry::new(action, person, Vec::new());
         let (engine, account) = (self.clone(), account.clone());
         let limit = self.login_entry_limit(&account.user.to_string());
         self.0.tasks.spawn(async move {
@@ -248,7 +283,14 @@ impl Engine {
         if session.key_team.is_some_and(|of_key| of_key != session.team) {
             return Err(Error::NotFound("team"));
         }
+        if session.user_suspended {
+            return Err(Error::AccountSuspended);
+        }
         let member = active_member(session.membership, team)?;
+        let own_session = session.key_team.is_none() && session.kind == UserKind::Person;
+        if session.method == SessionMethod::Key {
+            require_key_allowed(session.kind, &member)?;
+        }
         Ok(Caller::new(Identity {
             user: session.user,
             team: session.team,
@@ -259,7 +301,17 @@ impl Engine {
             role: member.role,
             scope: session.scope,
             via: Via::Session(session.id),
+            is_admin: session.is_admin && own_session,
+            team_suspended: member.team_suspended,
+            fresh_until: session.method.fresh_until(session.reauthenticated_at),
+            mfa_enabled: session.mfa_enabled,
+            mfa: member.mfa,
         }))
+    }
+
+    /// The same for the token in the web app's cookie.
+    pub async fn caller_by_cookie(&self, token: &str, team: Option<TeamId>) -> Result<Caller> {
+        Ok(self.caller_by_token(token, team).await?.by_cookie())
     }
 
     /// The caller behind an API key pair. The identity comes from the data that the Enc key
@@ -294,7 +346,11 @@ impl Engine {
         if team.is_some_and(|team| team != sealed_identity.team) {
             return Err(Error::NotFound("team"));
         }
+        if found.user_suspended {
+            return Err(Error::AccountSuspended);
+        }
         let member = active_member(found.membership, None)?;
+        require_key_allowed(found.kind, &member)?;
         Ok(Caller::new(Identity {
             user: sealed_identity.user,
             team: sealed_identity.team,
@@ -305,6 +361,11 @@ impl Engine {
             role: member.role,
             scope: sealed_identity.scope,
             via: Via::ApiKey(found.id),
+            is_admin: false,
+            team_suspended: member.team_suspended,
+            fresh_until: None,
+            mfa_enabled: found.mfa_enabled,
+            mfa: member.mfa,
         }))
     }
 
@@ -390,7 +451,11 @@ impl Engine {
         from: &Origin,
         by: Option<&AuditContext>,
     ) -> Result<Secret> {
-        let (token, session) = self.new_session(user, team, from);
+        let method = match credential {
+            Credential::Password { .. } => SessionMethod::Password,
+            Credential::ApiKey(_) | Credential::Session(_) => SessionMethod::Key,
+        };
+        let (token, session) = self.new_session(user, team, method, from);
         self.store().add_session(&session, credential, by, self.now()).await?;
         Ok(token)
     }
@@ -399,6 +464,7 @@ impl Engine {
         &self,
         user: UserId,
         team: TeamId,
+        method: SessionMethod,
         from: &Origin,
     ) -> (Secret, NewSession) {
         let token = Kind::Bearer.issue(random::bytes());
@@ -407,6 +473,7 @@ impl Engine {
             id,
             user,
             team,
+            method,
             digest: Digest::of(token.expose()),
             address: from.address.to_string(),
             agent: from.short_agent(),
@@ -423,6 +490,14 @@ fn active_member(membership: Option<Membership>, asked: Option<TeamId>) -> Resul
         None => Err(Error::NoTeam),
         Some(Membership { suspended: true, .. }) => Err(Error::Suspended),
         Some(member) => Ok(member),
+    }
+}
+
+/// Fails for the API key of a person if only service accounts may have keys.
+fn require_key_allowed(holder: UserKind, member: &Membership) -> Result<()> {
+    match holder {
+        UserKind::Person if !member.personal_keys => Err(Error::PersonalKeysOff),
+        UserKind::Person | UserKind::Service => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use wakeful_core::access::{MonitorFilter, Role, permission};
 use wakeful_core::accounts::MAX_INVITATIONS_PER_TEAM;
 use wakeful_core::accounts::password::NewPassword;
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::email_address::{self, EmailAddress};
 use wakeful_core::id::{InvitationId, TeamId};
 use wakeful_core::secret::Secret;
@@ -227,7 +228,7 @@ impl Engine {
         let hash = self.hash_new(&password, "password", from.address).await?;
         let account = self.new_account(&email, hash, name);
         let (team, user) = (invitation.team, account.user);
-        let (session_token, session) = self.new_session(user, team, from);
+        let (session_token, session) = self.new_session(user, team, SessionMethod::Link, from);
         let by = audit_of_person(team, user, email.as_str(), from, self.now());
         let invitee = Invitee::New { account: &account, session: &session };
         match self.join(token, &invitation, invitee, &by).await {
@@ -246,6 +247,9 @@ impl Engine {
         invitee: Invitee<'_>,
         by: &AuditContext,
     ) -> Result<()> {
+        if self.scheduler().is_suspended(invitation.team) {
+            return Err(Error::TeamSuspended);
+        }
         let plan = self.check_user_limit(invitation.team).await?;
         let limit = plan.as_ref().and_then(|plan| plan.limits.users);
         let digest = Digest::of(token.expose());

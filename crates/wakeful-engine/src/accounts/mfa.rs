@@ -8,9 +8,11 @@ use wakeful_core::access::permission;
 use wakeful_core::accounts::totp::{self, RECOVERY_CODE_COUNT, Seed};
 use wakeful_core::id::UserId;
 use wakeful_core::secret::Secret;
+use wakeful_core::token::Digest;
 
-use crate::caller::Authorized;
-use crate::{Engine, Error, Result, random};
+use crate::accounts::team::require_done;
+use crate::caller::{Authorized, Reauthenticated};
+use crate::{Engine, Error, Result, mail::templates, random};
 
 const MAX_WRONG_CODES: i64 = 5;
 const LOCKOUT: Duration = Duration::from_secs(15 * 60);
@@ -24,7 +26,10 @@ pub struct MfaSetup {
 
 impl Engine {
     /// Creates a new seed, which is used once it is confirmed with a code.
-    pub async fn set_up_mfa(&self, caller: &Authorized<permission::Myself>) -> Result<MfaSetup> {
+    pub async fn set_up_mfa(
+        &self,
+        caller: &Reauthenticated<permission::Myself>,
+    ) -> Result<MfaSetup> {
         let seed = Seed::new(random::bytes());
         if !self.store().set_mfa_seed(caller.user(), &seed).await? {
             return Err(Error::MfaAlreadyOn);
@@ -45,10 +50,7 @@ impl Engine {
         }
         let seed = mfa.seed.ok_or(Error::MfaNotSetUp)?;
         let step = seed.check(code, self.now()).ok_or(Error::MfaInvalid)?;
-        let codes: Vec<Secret> =
-            (0..RECOVERY_CODE_COUNT).map(|_| totp::recovery_code(random::bytes())).collect();
-        let digests: Vec<_> =
-            codes.iter().map(|code| totp::recovery_digest(code.expose())).collect();
+        let (codes, digests) = new_recovery_codes();
         let by = self.audit(caller);
         if self.store().enable_mfa(caller.authority(), &mfa.sealed, step, &digests, &by).await? {
             Ok(codes)
@@ -71,7 +73,48 @@ impl Engine {
             return Err(Error::MfaNotOn);
         }
         self.consume_mfa_code(caller.user(), code).await?;
-        Ok(self.store().disable_mfa(caller.user(), &self.audit(caller)).await?)
+        if self.store().disable_mfa(caller.authority(), &self.audit(caller)).await? {
+            Ok(())
+        } else {
+            Err(Error::LastFactor)
+        }
+    }
+
+    /// Replaces the caller's recovery codes; the previous ones no longer work.
+    pub async fn renew_recovery_codes(
+        &self,
+        caller: &Reauthenticated<permission::Myself>,
+    ) -> Result<Vec<Secret>> {
+        let (codes, digests) = new_recovery_codes();
+        let (authority, by) = (caller.authority(), self.audit(caller));
+        if self.store().renew_recovery_codes(authority, &digests, &by).await? {
+            Ok(codes)
+        } else {
+            Err(Error::MfaNotOn)
+        }
+    }
+
+    /// Turns MFA off for a member who has lost the second factor, if the team manages the
+    /// account, and notifies them by mail. Callers turn off their own with both factors.
+    pub async fn reset_mfa_of_member(
+        &self,
+        caller: &Reauthenticated<permission::People>,
+        user: UserId,
+    ) -> Result<()> {
+        if user == caller.user() {
+            let why = "must be another person; turn off your own MFA with mfa/disable".to_owned();
+            return Err(Error::Refused { field: "userid", why });
+        }
+        let team = self.store().team(caller.team_access());
+        let members = team.members().await?;
+        let member = members.into_iter().find(|member| member.user == user);
+        let member = member.ok_or(Error::NotFound("user"))?;
+        let text = templates::mfa_reset(self.settings(), &member.email, caller.email());
+        let notice = self.new_mail(&member.email, text);
+        let (authority, by) = (caller.authority(), self.audit(caller));
+        require_done(team.reset_mfa(user, &notice, authority, &by, self.now()).await?)?;
+        self.0.mail_queued.notify_one();
+        Ok(())
     }
 
     /// Uses up a code from the app or a recovery code.
@@ -100,6 +143,13 @@ impl Engine {
             Err(Error::Limited { retry_after: LOCKOUT })
         }
     }
+}
+
+fn new_recovery_codes() -> (Vec<Secret>, Vec<Digest>) {
+    let codes: Vec<Secret> =
+        (0..RECOVERY_CODE_COUNT).map(|_| totp::recovery_code(random::bytes())).collect();
+    let digests = codes.iter().map(|code| totp::recovery_digest(code.expose())).collect();
+    (codes, digests)
 }
 
 fn qr_code(uri: &Secret) -> Secret {

@@ -9,7 +9,7 @@ pub use wakeful_store::ServiceAccount;
 
 use crate::accounts::api_keys::{ApiKeyDraft, NewKeyPair};
 use crate::accounts::team::require_done;
-use crate::caller::Authorized;
+use crate::caller::{Authorized, Reauthenticated};
 use crate::{Engine, Error, Result, random};
 
 /// A service account to add, or to change; what is `None` stays as it is.
@@ -66,7 +66,7 @@ impl Engine {
     /// Deletes a service account and its API keys.
     pub async fn delete_service(
         &self,
-        caller: &Authorized<permission::People>,
+        caller: &Reauthenticated<permission::People>,
         service: UserId,
     ) -> Result<()> {
         let team = self.store().team(caller.team_access());
@@ -79,7 +79,7 @@ impl Engine {
 
     pub async fn create_service_key(
         &self,
-        caller: &Authorized<permission::People>,
+        caller: &Reauthenticated<permission::People>,
         service: UserId,
         draft: ApiKeyDraft,
     ) -> Result<NewKeyPair> {

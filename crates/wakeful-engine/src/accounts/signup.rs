@@ -4,18 +4,19 @@
 use std::net::IpAddr;
 use wakeful_core::access::{Role, permission};
 use wakeful_core::accounts::password::NewPassword;
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
-use wakeful_store::{NewAccount, UserChange};
+use wakeful_store::{Deleter, NewAccount, UserChange};
 
 pub use wakeful_store::Profile;
 
 use crate::accounts::auth::Origin;
 use crate::accounts::team::require_done;
-use crate::caller::{Authorized, Caller, audit_of_person};
+use crate::caller::{Authorized, Caller, Reauthenticated, audit_of_person};
 use crate::{Engine, Error, Result, SignupMode, mail::templates, random};
 
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ impl Engine {
         let team = TeamId::new(self.now(), random::bytes());
         let hash = self.hash_new(&wanted.password, "password", from.address).await?;
         let account = self.new_account(&wanted.email, hash, &wanted.name);
-        let (token, session) = self.new_session(account.user, team, from);
+        let (token, session) = self.new_session(account.user, team, SessionMethod::Password, from);
         let (secret, link) = self.new_verification();
         let text = templates::welcome(self.settings(), &wanted.email, &secret);
         let welcome = self.new_mail(wanted.email.as_str(), text);
@@ -121,7 +122,7 @@ impl Engine {
     /// Changes the caller's own email and, if given, password.
     pub async fn save_settings(
         &self,
-        caller: &Authorized<permission::Myself>,
+        caller: &Reauthenticated<permission::Myself>,
         email: &EmailAddress,
         password: Option<&NewPassword>,
         from: IpAddr,
@@ -130,14 +131,15 @@ impl Engine {
     }
 
     /// Deletes the caller's account, and the teams that nobody else is in.
-    pub async fn delete_account(&self, caller: &Authorized<permission::Myself>) -> Result<()> {
+    pub async fn delete_account(&self, caller: &Reauthenticated<permission::Myself>) -> Result<()> {
         let (user, by) = (caller.user(), self.audit(caller));
         // Refused before anything is deleted.
         if self.store().is_last_owner_of_others(user).await? {
             return Err(Error::LastOwner);
         }
         self.delete_deliveries_before_account(user).await?;
-        let deleted = self.store().delete_account(user, Some(caller.authority()), &by, self.now());
+        let deleter = Deleter::Holder(caller.authority());
+        let deleted = self.store().delete_account(user, deleter, &by, self.now());
         require_done(deleted.await?)?;
         self.erase_deleted().await
     }

@@ -14,7 +14,7 @@ pub use wakeful_store::Member;
 
 use wakeful_core::cluster::version::Version;
 
-use crate::caller::{Authorized, Caller};
+use crate::caller::{Authorized, Caller, Reauthenticated};
 use crate::{Engine, Error, Result, random};
 
 /// Nodes of earlier versions let every member do everything.
@@ -101,12 +101,28 @@ impl Engine {
         Ok(allowed.map(|member| member.email).collect())
     }
 
-    /// Changes the role, the monitor filter or the suspension of a member.
+    /// Changes the role, the monitor filter or the suspension of a member; `appoint_owner`
+    /// makes an owner of one.
     pub async fn save_member(
         &self,
         caller: &Authorized<permission::People>,
         draft: MemberDraft,
     ) -> Result<()> {
+        if draft.role == Some(Role::Owner) {
+            return Err(Error::ReauthenticationRequired(caller.ways_to_reauthenticate()?));
+        }
+        self.change_member(caller, draft).await
+    }
+
+    pub async fn appoint_owner(
+        &self,
+        caller: &Reauthenticated<permission::Own>,
+        draft: MemberDraft,
+    ) -> Result<()> {
+        self.change_member(caller, MemberDraft { role: Some(Role::Owner), ..draft }).await
+    }
+
+    async fn change_member(&self, caller: &Caller, draft: MemberDraft) -> Result<()> {
         let MemberDraft { user, role, suspended, filter } = draft;
         self.check_nodes_know(role).await?;
         let filter = match filter {
@@ -128,7 +144,7 @@ impl Engine {
 
     pub async fn save_user(
         &self,
-        caller: &Authorized<permission::People>,
+        caller: &Reauthenticated<permission::People>,
         save: &SaveUser,
         from: IpAddr,
     ) -> Result<UserId> {
@@ -173,7 +189,7 @@ impl Engine {
     /// Removes these users from the team, all or none. Accounts that the team manages are deleted.
     pub async fn delete_users(
         &self,
-        caller: &Authorized<permission::People>,
+        caller: &Reauthenticated<permission::People>,
         users: &[UserId],
     ) -> Result<()> {
         let (authority, by) = (caller.authority(), self.audit(caller));
@@ -191,7 +207,7 @@ impl Engine {
     }
 
     /// Refuses a restriction that a node of an earlier version would ignore.
-    pub(super) async fn require_roles_on_all_nodes(&self) -> Result<()> {
+    pub(crate) async fn require_roles_on_all_nodes(&self) -> Result<()> {
         let now = self.now();
         let nodes = self.store().nodes().await?;
         let outdated = nodes.iter().any(|listed| {
@@ -212,7 +228,7 @@ pub(super) fn unknown_monitors() -> Error {
     Error::Refused { field: "monitors", why: "contains monitors that do not exist".to_owned() }
 }
 
-pub(super) fn require_done(outcome: MemberOutcome) -> Result<()> {
+pub(crate) fn require_done(outcome: MemberOutcome) -> Result<()> {
     match outcome {
         MemberOutcome::Done => Ok(()),
         MemberOutcome::NoUser => Err(Error::NotFound("user")),
@@ -225,5 +241,7 @@ pub(super) fn require_done(outcome: MemberOutcome) -> Result<()> {
         }
         MemberOutcome::UnknownMonitors => Err(unknown_monitors()),
         MemberOutcome::NotManaged => Err(Error::AccountNotManaged),
+        MemberOutcome::LastAdmin => Err(Error::LastAdmin),
+        MemberOutcome::MfaNotOn => Err(Error::MfaNotOn),
     }
 }

@@ -2,7 +2,7 @@
 //! call, or for the session.
 
 use std::net::IpAddr;
-use wakeful_core::access::{TeamAccess, permission};
+use wakeful_core::access::{MfaPolicy, TeamAccess, permission};
 use wakeful_core::accounts::MAX_TEAMS_PER_USER;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_store::RemoveTeamOutcome;
@@ -10,7 +10,7 @@ use wakeful_store::RemoveTeamOutcome;
 pub use wakeful_store::{TeamChange, TeamOfUser, TeamSettings};
 
 use crate::accounts::team::require_done;
-use crate::caller::{Authorized, Via};
+use crate::caller::{Authorized, Reauthenticated, Via};
 use crate::{Engine, Error, Result, random};
 
 impl Engine {
@@ -69,9 +69,12 @@ impl Engine {
 
     pub async fn save_team_settings(
         &self,
-        caller: &Authorized<permission::Own>,
+        caller: &Reauthenticated<permission::Own>,
         change: &TeamChange,
     ) -> Result<()> {
+        if is_restriction(change) {
+            self.require_roles_on_all_nodes().await?;
+        }
         let (team, by) = (self.store().team(caller.team_access()), self.audit(caller));
         require_done(team.change_team(change, caller.authority(), &by, self.now()).await?)
     }
@@ -80,7 +83,7 @@ impl Engine {
     /// its name.
     pub async fn remove_team(
         &self,
-        caller: &Authorized<permission::Own>,
+        caller: &Reauthenticated<permission::Own>,
         name: &str,
     ) -> Result<()> {
         let (team, by) = (self.store().team(caller.team_access()), self.audit(caller));
@@ -102,12 +105,19 @@ impl Engine {
     /// Deletes the deliveries of the teams that are deleted with an account, in parts, since
     /// there may be many: a single transaction would keep others from writing.
     #[expect(clippy::disallowed_methods, reason = "teams that are about to be deleted")]
-    pub(super) async fn delete_deliveries_before_account(&self, user: UserId) -> Result<()> {
+    pub(crate) async fn delete_deliveries_before_account(&self, user: UserId) -> Result<()> {
         for team in self.store().teams_without_others(user).await? {
             self.store().team(&TeamAccess::whole(team)).delete_deliveries().await?;
         }
         Ok(())
     }
+}
+
+/// Whether a change sets a policy that a node of an earlier version would ignore.
+fn is_restriction(change: &TeamChange) -> bool {
+    change.mfa == Some(MfaPolicy::Required)
+        || change.key_days.is_some_and(|days| days.limit().is_some())
+        || change.personal_keys == Some(false)
 }
 
 pub(super) fn too_many_teams() -> Error {

@@ -9,7 +9,7 @@ use wakeful_core::notifications::retry::Outcome;
 use wakeful_store::StreamChange;
 
 use super::delivery::post;
-use crate::caller::Authorized;
+use crate::caller::{Authorized, Reauthenticated};
 use crate::{Engine, Error, Result, random};
 
 /// A stream to add, or to change; what is `None` stays as it is.
@@ -42,7 +42,7 @@ impl Engine {
 
     pub async fn save_stream(
         &self,
-        caller: &Authorized<permission::Own>,
+        caller: &Reauthenticated<permission::Own>,
         save: SaveStream,
     ) -> Result<SavedStream> {
         match save {
@@ -100,7 +100,7 @@ impl Engine {
 
     pub async fn delete_stream(
         &self,
-        caller: &Authorized<permission::Own>,
+        caller: &Reauthenticated<permission::Own>,
         id: StreamId,
     ) -> Result<()> {
         let team = self.store().team(caller.team_access());

@@ -166,6 +166,7 @@ impl MembershipLoop {
         }
         requests::serve_requests(&self.engine, &self.cluster().held()).await?;
         self.find_edits().await?;
+        self.engine.refresh_suspensions().await?;
         self.refresh_pages();
         Ok(())
     }

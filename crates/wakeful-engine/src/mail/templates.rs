@@ -137,6 +137,20 @@ pub(crate) fn reset(settings: &Settings, email: &str, token: &Secret) -> EmailTe
     }
 }
 
+pub(crate) fn mfa_reset(settings: &Settings, email: &str, by: &str) -> EmailText {
+    let url = &settings.public_url;
+    EmailText {
+        subject: "Your second factor was removed".into(),
+        text: format!(
+            "Multi-factor authentication of the Wakeful account {email} was turned off\n\
+             by {by}. Your authenticator app and your recovery codes no longer work.\n\n\
+             Log in with your password and set it up again:\n\n    \
+             {url}/settings\n\n\
+             If you did not ask for this, set a new password and contact {by}.\n"
+        ),
+    }
+}
+
 pub(crate) fn key_expires(settings: &Settings, key: &ExpiringKey) -> EmailText {
     let url = &settings.public_url;
     let name = one_line(&key.name, usize::MAX);

@@ -484,6 +484,9 @@ impl Engine {
 
     /// An active monitor of the team; the scheduler is updated with its stored state.
     async fn load_active(&self, access: &TeamAccess, id: MonitorId) -> Result<Monitor> {
+        if self.scheduler().is_suspended(access.team()) {
+            return Err(Error::Inactive);
+        }
         let found = self.store().team(access).monitor(id).await?;
         let (stored, _) = found.ok_or(Error::NotFound("monitor"))?;
         if !stored.monitor.isactive {

@@ -47,11 +47,7 @@ impl Engine {
     /// The regions with live probes, and those that the team's monitors use.
     pub async fn regions(&self, caller: &Authorized<permission::View>) -> Result<Vec<RegionView>> {
         let named = self.store().team(caller.team_access()).regions_in_use().await?;
-        let mut views = vec![self.own_region()];
-        // Without the bus, the probes that were connected cannot be reached.
-        if let Some(probes) = self.probes().filter(|probes| probes.is_connected()) {
-            views.extend(probes.registry().views());
-        }
+        let mut views = self.live_regions();
         for (regions, monitors) in &named {
             count_monitors(&mut views, regions, *monitors, self.why_no_probe());
         }
@@ -59,6 +55,16 @@ impl Engine {
             (!a.region.is_local(), &a.region).cmp(&(!b.region.is_local(), &b.region))
         });
         Ok(views)
+    }
+
+    /// The regions with live probes.
+    pub(crate) fn live_regions(&self) -> Vec<RegionView> {
+        let mut views = vec![self.own_region()];
+        // Without the bus, the probes that were connected cannot be reached.
+        if let Some(probes) = self.probes().filter(|probes| probes.is_connected()) {
+            views.extend(probes.registry().views());
+        }
+        views
     }
 
     fn own_region(&self) -> RegionView {

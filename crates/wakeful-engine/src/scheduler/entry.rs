@@ -113,9 +113,7 @@ impl Entry {
         let starts = monitor.isactive && (!self.active || target_changed);
         let interval_changed = self.interval != monitor.heartbeat_interval;
         if target_changed || self.active != monitor.isactive {
-            self.target_version = target_version;
-            self.busy = false;
-            self.state = std::mem::take(&mut self.state).without_unconfirmed_failures();
+            self.interrupt(target_version);
         }
         self.revision = revision;
         self.region_quorum = region_quorum;
@@ -140,6 +138,13 @@ impl Entry {
             () if interval_changed => self.schedule().next(now, now),
             () => self.due,
         };
+    }
+
+    /// Results of running checks no longer count, nor do failures that are not confirmed.
+    pub(super) fn interrupt(&mut self, target_version: u32) {
+        self.target_version = target_version;
+        self.busy = false;
+        self.state = std::mem::take(&mut self.state).without_unconfirmed_failures();
     }
 
     /// Takes over the state that another node has recorded.

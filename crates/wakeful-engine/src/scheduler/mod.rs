@@ -11,6 +11,7 @@ mod metrics;
 mod registry;
 mod report_gaps;
 mod requested_checks;
+mod suspensions;
 mod timer;
 mod timing_wheel;
 mod worker;
@@ -46,6 +47,7 @@ use entry::{Entry, NEVER};
 use registry::Registry;
 use report_gaps::ListeningState;
 use requested_checks::RequestedChecks;
+use suspensions::Suspensions;
 use timing_wheel::TimingWheel;
 use writer::{PendingResult, ResultWriter};
 
@@ -72,6 +74,7 @@ pub(crate) struct Scheduler {
     listening: ListeningState,
     /// The number of target versions so far, over all monitors.
     target_versions: AtomicU32,
+    suspensions: Suspensions,
 }
 
 /// Milliseconds that start at the wall clock's time and never jump.
@@ -183,6 +186,7 @@ impl Scheduler {
             not_listening_since: AtomicU64::new(0),
             listening: ListeningState::default(),
             target_versions: AtomicU32::new(0),
+            suspensions: Suspensions::default(),
         }
     }
 
@@ -269,7 +273,9 @@ impl Scheduler {
 
     /// When a monitor that was active before is due; `monitors` are resumed together.
     fn due_after_resume(&self, entry: &Entry, now: u64, monitors: u64) -> u64 {
-        let last = entry.state.last_check.map(|at| self.local_millis(at));
+        // Before its team was resumed, it was neither checked nor listened to.
+        let last = entry.state.last_check.max(self.suspensions.resumed_at(entry.team));
+        let last = last.map(|at| self.local_millis(at));
         entry.due_after_resume(last, now, monitors, self.not_listening_since(entry.id, now))
     }
 
@@ -292,7 +298,8 @@ impl Scheduler {
     /// The parameters of an on-demand check.
     pub(crate) fn check_params(&self, id: MonitorId) -> Option<CheckParams> {
         let monitors = self.shard(id).lock();
-        monitors.entries.get(id).filter(|entry| entry.active).map(CheckParams::of)
+        let entry = monitors.entries.get(id).filter(|entry| entry.active)?;
+        (!self.suspensions.contains(entry.team)).then(|| CheckParams::of(entry))
     }
 
     /// Judges a report or an on-demand check. The receiver is notified when the verdict is
@@ -309,6 +316,9 @@ impl Scheduler {
         let mut monitors = shard.lock();
         let ShardState { entries, wheel, .. } = &mut *monitors;
         let entry = entries.get_mut(id).filter(|entry| entry.active)?;
+        if self.suspensions.contains(entry.team) {
+            return None;
+        }
         if target_version.is_some_and(|target_version| target_version != entry.target_version) {
             return None;
         }
@@ -378,6 +388,10 @@ impl Scheduler {
 
     fn handle_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
         let due = entry.due;
+        if self.suspensions.contains(entry.team) {
+            entry.due = if entry.is_push() { entry.first_due(now) } else { entry.next_due(now) };
+            return;
+        }
         if entry.is_push() && now.saturating_sub(due) > STALL_THRESHOLD_MS {
             // No report could arrive while the process was stalled.
             entry.due = entry.deadline_after_stall(now);

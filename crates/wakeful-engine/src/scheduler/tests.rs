@@ -243,6 +243,70 @@ async fn a_check_from_before_a_slot_was_lost_and_regained_does_not_count() {
     assert_eq!(monitors.entries.get(id).expect("scheduled").state.failing, None);
 }
 
+fn suspension(suspended: bool, resumed_at: Option<Millis>) -> [wakeful_store::Suspension; 1] {
+    [wakeful_store::Suspension { team: TeamId::new(WALL, [1; 10]), suspended, resumed_at }]
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_checks_of_a_suspended_team_pause_and_resume() {
+    let scheduler = scheduler();
+    scheduler.configure(stored(1, http(1), 60), LoadReason::Saved);
+    let running = advance(&scheduler, Duration::from_secs(1)).await.remove(0);
+    scheduler.apply_suspensions(&suspension(true, None));
+    assert!(scheduler.params_of(&running).is_none(), "a check that waits is not run");
+    assert!(scheduler.check_params(running.monitor).is_none(), "nor one on demand");
+    scheduler.finish(&running, failed(), WALL);
+    assert_eq!(advance(&scheduler, Duration::from_secs(3_600)).await.len(), 0);
+    // Another one that is loaded meanwhile, and one of another team.
+    scheduler.configure(stored(2, http(2), 60), LoadReason::Resumed);
+    let mut other = stored(3, http(3), 60);
+    other.monitor.team = TeamId::new(WALL, [2; 10]);
+    scheduler.configure(other, LoadReason::Resumed);
+    assert_eq!(advance(&scheduler, Duration::from_secs(60)).await.len(), 1);
+    scheduler.apply_suspensions(&suspension(false, Some(WALL)));
+    let jobs = advance(&scheduler, Duration::from_secs(60)).await;
+    assert_eq!(jobs.len(), 2, "each once, and that of the other team is still running");
+    let shard = scheduler.shard(running.monitor).lock();
+    let state = &shard.entries.get(running.monitor).expect("scheduled").state;
+    assert_eq!((state.status, state.failing.as_ref()), (Status::Up, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadlines_of_a_resumed_team_start_again() {
+    let scheduler = scheduler();
+    let job = stored(1, Spec::Api(ApiSpec::default()), 60);
+    let id = job.monitor.id;
+    scheduler.configure(job.clone(), LoadReason::Saved);
+    let status = |scheduler: &Scheduler| {
+        scheduler.shard(id).lock().entries.get(id).expect("scheduled").state.status
+    };
+    let report = || Input::Report(Report::parse("down").expect("known"));
+    scheduler.apply_suspensions(&suspension(true, None));
+    advance(&scheduler, Duration::from_secs(3_630)).await;
+    assert!(scheduler.judge(id, None, report(), None, WALL).is_none());
+    let now = Millis(i64::try_from(scheduler.clock.now()).expect("a time"));
+    scheduler.apply_suspensions(&suspension(false, Some(now)));
+    advance(&scheduler, Duration::from_secs(65)).await;
+    assert_eq!(status(&scheduler), Status::Up);
+    advance(&scheduler, Duration::from_secs(2)).await;
+    assert_eq!(status(&scheduler), Status::Down, "no report arrived after that, either");
+
+    // Another process, which has just loaded it: its last report is from before the suspension.
+    let restarted = Scheduler::new(
+        Millis(now.0 + 10_000),
+        512,
+        Vec::new(),
+        Arc::new(Cluster::new(NodeId::new(WALL, [1; 10]), true, Duration::from_secs(15))),
+    );
+    restarted.not_listening_since.store(restarted.clock.now(), Ordering::Release);
+    restarted.apply_suspensions(&suspension(false, Some(now)));
+    restarted.configure(job, LoadReason::Resumed);
+    advance(&restarted, Duration::from_secs(50)).await;
+    assert_eq!(status(&restarted), Status::Up);
+    advance(&restarted, Duration::from_secs(10)).await;
+    assert_eq!(status(&restarted), Status::Down);
+}
+
 #[test]
 fn a_monitor_takes_less_than_a_kibibyte() {
     const COUNT: u64 = 100_000;

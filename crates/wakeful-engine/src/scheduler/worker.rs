@@ -81,6 +81,10 @@ impl ClusterTasks {
             () = cluster::join(engine) => {}
             () = shutdown.cancelled() => {}
         }
+        tokio::select! {
+            () = retry_until_available("loading suspended teams", || engine.refresh_suspensions()) => {}
+            () = shutdown.cancelled() => {}
+        }
         report_gaps::load_last_mark(engine).await;
         tasks.spawn(report_gaps::run(engine.clone(), stop.clone()));
         tasks.spawn(cluster::run(engine.clone(), stop.clone()));

@@ -96,7 +96,8 @@ both_databases! {
         let site = fixture.save(tcp(target.address)).await;
         wait_for_status(&mut events, site.monitor.id, Status::Up).await;
         assert_eq!(fixture.engine.monitor_count(), 1);
-        fixture.engine.delete_account(&fixture.ann()).await.expect("deleted");
+        let ann = fixture.engine.require_reauthentication(fixture.ann()).expect("a fresh session");
+        fixture.engine.delete_account(&ann).await.expect("deleted");
         until("the monitor to be removed", || async { (fixture.engine.monitor_count() == 0).then_some(()) }).await;
         fixture.stop().await;
     }

@@ -22,6 +22,8 @@ pub struct Account {
     pub password_hash: String,
     pub mfa_enabled: bool,
     pub email_verified: bool,
+    /// Whether the user cannot sign in.
+    pub suspended: bool,
 }
 
 from_row!(Account, |row| Self {
@@ -31,6 +33,7 @@ from_row!(Account, |row| Self {
     password_hash: row.try_get("password_hash")?,
     mfa_enabled: row.try_get("mfa_enabled")?,
     email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
+    suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
 });
 
 /// What users see of their own account.
@@ -67,7 +70,7 @@ impl Store {
     pub async fn account_by_email(&self, email_key: &str) -> Result<Option<Account>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, team_id, email, password_hash, mfa_enabled, email_verified
+                "select id, team_id, email, password_hash, mfa_enabled, email_verified, suspended_at
                  from users
                  where email_key = $1 and kind = 'person'",
             )
@@ -95,7 +98,7 @@ impl Store {
     pub async fn account(&self, user: UserId) -> Result<Option<Account>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, team_id, email, password_hash, mfa_enabled, email_verified
+                "select id, team_id, email, password_hash, mfa_enabled, email_verified, suspended_at
                  from users
                  where id = $1",
             )
@@ -146,6 +149,7 @@ impl Store {
         teams::insert(&mut tx, team, &default_team_name(&account.name, &account.email), now)
             .await?;
         insert(&mut tx, team, account, Some(team), now).await?;
+        self.appoint_if_first(&mut tx, account.user, by).await?;
         sessions::insert(&mut tx, session, None, now).await?;
         if let Some(link) = link {
             let email_key = account.email.key();

@@ -10,6 +10,7 @@ use wakeful_core::id::{ApiKeyId, MonitorFilterId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use crate::accounts::members::Joined;
 use crate::accounts::monitor_filters::{self, StoredMonitorFilter};
 use crate::accounts::services::{self, Service};
 use crate::accounts::team::lock_team;
@@ -106,6 +107,9 @@ pub struct FoundApiKey {
     /// As given at sign-up, or by the team for a service account.
     pub name: String,
     pub kind: UserKind,
+    /// Whether the user cannot sign in.
+    pub user_suspended: bool,
+    pub mfa_enabled: bool,
     pub membership: Option<Membership>,
     /// A copy of the sealed one, as the next two.
     pub scope: Scope,
@@ -122,11 +126,9 @@ from_row!(FoundApiKey, |row| Self {
     email: row.try_get("email")?,
     name: row.try_get("name")?,
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
-    membership: Membership::from_row(
-        row.try_get("role")?,
-        row.try_get("suspended_at")?,
-        row.try_get("filter_id")?,
-    )?,
+    user_suspended: row.try_get::<Option<i64>, _>("user_suspended_at")?.is_some(),
+    mfa_enabled: row.try_get("mfa_enabled")?,
+    membership: Joined::from_row(row)?.0,
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
     filter: row.try_get::<Option<Uuid>, _>("key_filter_id")?.map(MonitorFilterId::from),
     expires: row.try_get::<Option<i64>, _>("expires")?.map(Millis),
@@ -295,12 +297,15 @@ impl Store {
     pub async fn api_key(&self, digest: Digest) -> Result<Option<FoundApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select k.id, k.stands_for, k.user_id, k.team_id, u.email, u.name, u.kind, m.role,
-                        m.suspended_at,
-                        k.scope, k.filter_id as key_filter_id, k.expires, m.filter_id, k.last_used
+                "select k.id, k.stands_for, k.user_id, k.team_id, u.email, u.name, u.kind,
+                        u.mfa_enabled, u.suspended_at as user_suspended_at, m.role,
+                        m.suspended_at, m.filter_id, t.mfa, t.personal_keys,
+                        t.suspended_at as team_suspended_at, k.scope,
+                        k.filter_id as key_filter_id, k.expires, k.last_used
                  from api_keys k
                  join users u on u.id = k.user_id
                  left join members m on m.team_id = k.team_id and m.user_id = u.id
+                 left join teams t on t.id = m.team_id
                  where k.digest = $1",
             )
             .bind(&digest.0[..])

@@ -57,8 +57,8 @@ pub(crate) async fn lock_user(tx: &mut Tx, user: UserId) -> Result<bool> {
 }
 
 /// Locks a user's row until the transaction ends. Fails with `StoreError::Gone` if the
-/// credential does not, or no longer, belong to this user, or if the user is not, or no longer,
-/// an active member of the team.
+/// credential does not, or no longer, belong to this user, or if the user is suspended or is not,
+/// or no longer, an active member of the team.
 pub(crate) async fn confirm(tx: &mut Tx, caller: Authority<'_>) -> Result<()> {
     if lock_user(tx, caller.user).await? && is_valid(tx, caller).await? {
         Ok(())
@@ -67,13 +67,15 @@ pub(crate) async fn confirm(tx: &mut Tx, caller: Authority<'_>) -> Result<()> {
     }
 }
 
-async fn is_valid(tx: &mut Tx, caller: Authority<'_>) -> Result<bool> {
+/// Whether the credential belongs to this user; the user's row must be locked.
+pub(crate) async fn is_valid(tx: &mut Tx, caller: Authority<'_>) -> Result<bool> {
     let Authority { user, team, credential } = caller;
     let found: i64 = within!(*tx, |db| match credential {
         Credential::Password { hash, mfa_enabled } => {
             sqlx::query_scalar(
                 "select count(*) from users
-                 where id = $1 and password_hash = $2 and mfa_enabled = $3",
+                 where id = $1 and password_hash = $2 and mfa_enabled = $3
+                 and suspended_at is null",
             )
             .bind(user.uuid())
             .bind(hash)
@@ -84,8 +86,10 @@ async fn is_valid(tx: &mut Tx, caller: Authority<'_>) -> Result<bool> {
         Credential::Session(id) => {
             sqlx::query_scalar(
                 "select count(*) from sessions s
+                 join users u on u.id = s.user_id
                  join members m on m.team_id = $3 and m.user_id = s.user_id
-                 where s.id = $2 and s.user_id = $1 and m.suspended_at is null",
+                 where s.id = $2 and s.user_id = $1 and m.suspended_at is null
+                 and u.suspended_at is null",
             )
             .bind(user.uuid())
             .bind(id.uuid())
@@ -96,9 +100,10 @@ async fn is_valid(tx: &mut Tx, caller: Authority<'_>) -> Result<bool> {
         Credential::ApiKey(id) => {
             sqlx::query_scalar(
                 "select count(*) from api_keys k
+                 join users u on u.id = k.user_id
                  join members m on m.team_id = k.team_id and m.user_id = k.user_id
                  where k.id = $2 and k.user_id = $1 and k.team_id = $3
-                 and m.suspended_at is null",
+                 and m.suspended_at is null and u.suspended_at is null",
             )
             .bind(user.uuid())
             .bind(id.uuid())

@@ -88,7 +88,8 @@ impl Store {
     pub async fn account_of_verification(&self, digest: Digest) -> Result<Option<Account>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select u.id, u.team_id, u.email, u.password_hash, u.mfa_enabled, u.email_verified
+                "select u.id, u.team_id, u.email, u.password_hash, u.mfa_enabled, u.email_verified,
+                        u.suspended_at
                  from verifications v
                  join users u on u.id = v.user_id
                  where v.digest = $1",
@@ -133,7 +134,7 @@ pub(crate) async fn insert(
 
 /// Marks the address of a user as verified and deletes the links. The messages that waited for
 /// it are sent now, and not at their next attempt.
-pub(super) async fn mark_verified(tx: &mut Tx, user: UserId, now: Millis) -> Result<()> {
+pub(crate) async fn mark_verified(tx: &mut Tx, user: UserId, now: Millis) -> Result<()> {
     within!(*tx, |db| {
         sqlx::query("update users set email_verified = $2, modified = $2 where id = $1")
             .bind(user.uuid())

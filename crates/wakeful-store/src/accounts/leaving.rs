@@ -13,10 +13,12 @@ use wakeful_core::time::Millis;
 
 use crate::accounts::team::{count_people, delete_api_keys, lock_member, lock_team};
 use crate::accounts::{credentials, members, teams};
+use crate::admin::{self, AdminAuthority, AdminOutcome};
 use crate::audit::{self, Snapshot};
 use crate::dialect::{Tx, within};
 use crate::{
-    AuditContext, Authority, MemberOutcome, NewEntry, Result, Store, StoreError, TeamStore, keyring,
+    AuditContext, Authority, Mail, MemberOutcome, NewEntry, Result, Store, StoreError, TeamStore,
+    keyring,
 };
 
 /// What becomes of an account that loses its last team.
@@ -33,6 +35,15 @@ struct Departed {
     user: UserId,
     member: Snapshot,
     account_deleted: bool,
+}
+
+/// Who deletes an account.
+#[derive(Clone, Copy)]
+pub enum Deleter<'a> {
+    /// Its holder, who must not leave a team without an owner.
+    Holder(Authority<'a>),
+    /// With the mails to queue.
+    Administration(AdminAuthority<'a>, &'a [Mail]),
 }
 
 /// The outcome of removing a team.
@@ -131,17 +142,49 @@ impl TeamStore<'_> {
         if teams::name(&mut tx, self.team).await? != name {
             return Ok(RemoveTeamOutcome::OtherName);
         }
-        let mut deleted = Vec::new();
-        for user in people(&mut tx, self.team).await? {
-            let left = self.remove_member(&mut tx, user, LastTeam::DeleteIfManaged, now).await?;
-            deleted.extend(left.filter(|person| person.account_deleted));
-        }
-        self.delete_team(&mut tx, by).await?;
-        for person in deleted {
-            audit::erase(&mut tx, person.user).await?;
-        }
+        self.delete_with_people(&mut tx, by, now).await?;
         tx.commit().await?;
         Ok(RemoveTeamOutcome::Done)
+    }
+
+    /// The same on behalf of an administrator of the installation.
+    pub async fn remove_team_as_admin(
+        &self,
+        name: &str,
+        who: AdminAuthority<'_>,
+        mails: &[Mail],
+        by: &AuditContext,
+    ) -> Result<AdminOutcome> {
+        let now = by.at();
+        let mut tx = self.store.begin_administration(who).await?;
+        if !lock_team(&mut tx, self.team, now).await? {
+            return Ok(AdminOutcome::NoTeam);
+        }
+        admin::confirm(&mut tx, who).await?;
+        if teams::name(&mut tx, self.team).await? != name {
+            return Ok(AdminOutcome::OtherName);
+        }
+        let team = Object::new(ObjectKind::Team, &self.team, name);
+        self.delete_with_people(&mut tx, by, now).await?;
+        self.store.queue_mails(&mut tx, mails, by).await?;
+        let entry = NewEntry::new(Action::AdminDelete, team, Vec::new());
+        self.store.write_installation_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(AdminOutcome::Done)
+    }
+
+    /// Deletes the team, whose row is locked, and the accounts that end with it.
+    async fn delete_with_people(&self, tx: &mut Tx, by: &AuditContext, now: Millis) -> Result<()> {
+        let mut deleted = Vec::new();
+        for user in people(tx, self.team).await? {
+            let left = self.remove_member(tx, user, LastTeam::DeleteIfManaged, now).await?;
+            deleted.extend(left.filter(|person| person.account_deleted));
+        }
+        self.delete_team(tx, by).await?;
+        for person in deleted {
+            audit::erase(tx, person.user).await?;
+        }
+        Ok(())
     }
 
     /// Removes a person from the team, whose row is locked, with what belongs to the
@@ -227,25 +270,36 @@ impl TeamStore<'_> {
 impl Store {
     /// Deletes an account and its memberships in all teams; teams without other people are
     /// deleted too. Fails with `StoreError::Gone` if the caller's credential is no longer
-    /// valid; the operator needs none, and may delete the last owner of a team.
+    /// valid; the administration may delete the last owner of a team.
     #[expect(clippy::disallowed_methods, reason = "every team of the person")]
     pub async fn delete_account(
         &self,
         user: UserId,
-        caller: Option<Authority<'_>>,
+        deleter: Deleter<'_>,
         by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
         use wakeful_core::access::TeamAccess;
 
-        let mut tx = self.begin().await?;
+        let mut tx = match deleter {
+            Deleter::Holder(_) => self.begin().await?,
+            Deleter::Administration(who, _) => self.begin_administration(who).await?,
+        };
         let listed = teams_of(&mut tx, user).await?;
         for team in &listed {
             lock_team(&mut tx, *team, now).await?;
         }
-        match caller {
-            Some(caller) => credentials::confirm(&mut tx, caller).await?,
-            None => drop(credentials::lock_user(&mut tx, user).await?),
+        match deleter {
+            Deleter::Holder(caller) => credentials::confirm(&mut tx, caller).await?,
+            Deleter::Administration(who, _) => {
+                admin::confirm(&mut tx, who).await?;
+                credentials::lock_user(&mut tx, user).await?;
+                if matches!(who, AdminAuthority::Admin(_))
+                    && admin::is_last_admin(&mut tx, user).await?
+                {
+                    return Ok(MemberOutcome::LastAdmin);
+                }
+            }
         }
         if teams_of(&mut tx, user).await? != listed {
             // The person has joined or left a team meanwhile.
@@ -268,11 +322,19 @@ impl Store {
         for (team, person) in teams.iter().zip(&departed) {
             if count_people(&mut tx, team.team).await? == 0 {
                 team.delete_team(&mut tx, by).await?;
-            } else if caller.is_some() && members::lacks_owner(&mut tx, team.team).await? {
+            } else if matches!(deleter, Deleter::Holder(_))
+                && members::lacks_owner(&mut tx, team.team).await?
+            {
                 return Ok(MemberOutcome::LastOwner);
             } else {
                 team.record_departure(&mut tx, person, by).await?;
             }
+        }
+        if let Deleter::Administration(_, mails) = deleter {
+            self.queue_mails(&mut tx, mails, by).await?;
+            let person = Object::new(ObjectKind::Person, &user, "");
+            let entry = NewEntry::new(Action::AdminDelete, person, Vec::new());
+            self.write_installation_entry(&mut tx, by, &entry).await?;
         }
         audit::erase(&mut tx, user).await?;
         tx.commit().await?;

@@ -2,7 +2,7 @@
 //! other, because each locks the team, so the rules hold for concurrent changes too.
 
 use uuid::Uuid;
-use wakeful_core::access::{Role, Scope, UserKind};
+use wakeful_core::access::{MfaPolicy, Role, Scope, UserKind};
 use wakeful_core::audit::{Action, Object, ObjectKind, View};
 use wakeful_core::id::{MonitorFilterId, TeamId, UserId};
 use wakeful_core::time::Millis;
@@ -21,19 +21,32 @@ pub struct Membership {
     pub suspended: bool,
     /// The monitors that the member is limited to.
     pub filter: Option<MonitorFilterId>,
+    /// Whether an administrator of the installation has suspended the team.
+    pub team_suspended: bool,
+    /// The policies of the team.
+    pub mfa: MfaPolicy,
+    pub personal_keys: bool,
 }
 
-impl Membership {
-    /// `None` for a user who is in no team.
-    pub(crate) fn from_row(
-        role: Option<String>,
-        suspended_at: Option<i64>,
-        filter: Option<Uuid>,
-    ) -> sqlx::Result<Option<Self>> {
-        let role = role.map(|role| read_role(&role)).transpose()?;
-        let filter = filter.map(MonitorFilterId::from);
-        Ok(role.map(|role| Self { role, suspended: suspended_at.is_some(), filter }))
-    }
+from_row!(Membership, |row| Self {
+    role: read_role(&row.try_get::<String, _>("role")?)?,
+    suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
+    filter: row.try_get::<Option<Uuid>, _>("filter_id")?.map(MonitorFilterId::from),
+    team_suspended: row.try_get::<Option<i64>, _>("team_suspended_at")?.is_some(),
+    mfa: read_mfa(&row.try_get::<String, _>("mfa")?)?,
+    personal_keys: row.try_get("personal_keys")?,
+});
+
+/// The membership in a row that has none for a user who is not in the team.
+pub(crate) struct Joined(pub(crate) Option<Membership>);
+
+from_row!(Joined, |row| Self(match row.try_get::<Option<String>, _>("role")? {
+    None => None,
+    Some(_) => Some(Membership::from_row(row)?),
+}));
+
+pub(crate) fn read_mfa(text: &str) -> sqlx::Result<MfaPolicy> {
+    MfaPolicy::parse(text).map_err(|_| sqlx::Error::Decode("not a policy".into()))
 }
 
 pub(crate) fn read_scope(text: &str) -> sqlx::Result<Scope> {
@@ -64,6 +77,10 @@ pub enum MemberOutcome {
     UnknownMonitors,
     /// Only its holder may change the account.
     NotManaged,
+    /// Nobody would be left who administers the installation.
+    LastAdmin,
+    /// The member has no second factor.
+    MfaNotOn,
 }
 
 /// A change to a member of a team.

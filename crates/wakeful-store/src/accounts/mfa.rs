@@ -2,6 +2,7 @@
 //! recovery codes, and the lockout after too many wrong codes.
 
 use sqlx::Error;
+use wakeful_core::access::MfaPolicy;
 use wakeful_core::accounts::totp::Seed;
 use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::id::UserId;
@@ -9,8 +10,11 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use crate::accounts::credentials::{self, Authority};
-use crate::dialect::{from_row, read, within, write};
-use crate::{AuditContext, NewEntry, Result, Store, StoreError};
+use crate::accounts::team::{lock_member, lock_team};
+use crate::accounts::{leaving, members};
+use crate::dialect::{Tx, from_row, read, within, write};
+use crate::mail::{self, Mail};
+use crate::{AuditContext, MemberOutcome, NewEntry, Result, Store, StoreError, TeamStore};
 
 const COLUMN: &str = "users.mfa_seed";
 
@@ -101,16 +105,10 @@ impl Store {
             .bind(step)
             .execute(&mut *db)
             .await?;
-            for code in recovery {
-                sqlx::query("insert into recovery_codes (user_id, digest) values ($1, $2)")
-                    .bind(user.uuid())
-                    .bind(&code.0[..])
-                    .execute(&mut *db)
-                    .await?;
-            }
             Ok::<_, Error>(done.rows_affected() == 1)
         })?;
         if enabled {
+            insert_recovery_codes(&mut tx, user, recovery).await?;
             let entry = of_factor(Action::MfaEnable, user);
             self.write_entry_in_teams(&mut tx, by, user, &entry).await?;
             tx.commit().await?;
@@ -118,28 +116,42 @@ impl Store {
         Ok(enabled)
     }
 
-    /// Turns MFA off and deletes the seed and the recovery codes.
-    pub async fn disable_mfa(&self, user: UserId, by: &AuditContext) -> Result<()> {
+    /// Replaces the recovery codes; false if MFA is off. Fails with `StoreError::Gone` if the
+    /// credential is no longer valid.
+    pub async fn renew_recovery_codes(
+        &self,
+        caller: Authority<'_>,
+        recovery: &[Digest],
+        by: &AuditContext,
+    ) -> Result<bool> {
         let mut tx = self.begin().await?;
-        within!(tx, |db| {
-            sqlx::query(
-                "update users
-                 set mfa_seed = null, mfa_enabled = false, mfa_step = 0,
-                     mfa_failures = 0, mfa_locked_until = 0
-                 where id = $1",
-            )
-            .bind(user.uuid())
-            .execute(&mut *db)
-            .await?;
-            sqlx::query("delete from recovery_codes where user_id = $1")
-                .bind(user.uuid())
-                .execute(&mut *db)
-                .await?;
-            Ok::<_, Error>(())
-        })?;
-        let entry = of_factor(Action::MfaDisable, user);
+        credentials::confirm(&mut tx, caller).await?;
+        let user = caller.user;
+        if !is_on(&mut tx, user).await? {
+            return Ok(false);
+        }
+        delete_recovery_codes(&mut tx, user).await?;
+        insert_recovery_codes(&mut tx, user, recovery).await?;
+        let entry = of_factor(Action::MfaRenew, user);
         self.write_entry_in_teams(&mut tx, by, user, &entry).await?;
-        tx.commit().await
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Turns MFA off and deletes the seed and the recovery codes; false if a team of the user
+    /// requires a second factor. Fails with `StoreError::Gone` if the credential is no longer
+    /// valid.
+    pub async fn disable_mfa(&self, caller: Authority<'_>, by: &AuditContext) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        credentials::confirm(&mut tx, caller).await?;
+        if is_required(&mut tx, caller.user).await? {
+            return Ok(false);
+        }
+        turn_off(&mut tx, caller.user).await?;
+        let entry = of_factor(Action::MfaDisable, caller.user);
+        self.write_entry_in_teams(&mut tx, by, caller.user, &entry).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Marks a time step as used; false when it or a later one has been used already, or
@@ -212,6 +224,105 @@ impl Store {
             .map(|done| done.rows_affected() == 1)
         })?)
     }
+}
+
+impl TeamStore<'_> {
+    /// Turns MFA off for a member whose account the team manages and who has lost the factor, and
+    /// notifies the member by mail. Fails with `StoreError::Gone` if the caller's credential is
+    /// no longer valid.
+    pub async fn reset_mfa(
+        &self,
+        user: UserId,
+        notice: &Mail,
+        caller: Authority<'_>,
+        by: &AuditContext,
+        now: Millis,
+    ) -> Result<MemberOutcome> {
+        let notice = mail::sealed(&self.store.keyring, notice);
+        let mut tx = self.store.begin().await?;
+        lock_team(&mut tx, self.team, now).await?;
+        credentials::confirm(&mut tx, caller).await?;
+        match members::may_change(&mut tx, self.team, caller.user, user).await? {
+            Some(true) if lock_member(&mut tx, self.team, user).await? => {}
+            Some(true) | None => return Ok(MemberOutcome::NoUser),
+            Some(false) => return Ok(MemberOutcome::RoleTooHigh),
+        }
+        if !leaving::is_managed(&mut tx, self.team, user).await? {
+            return Ok(MemberOutcome::NotManaged);
+        }
+        if !is_on(&mut tx, user).await? {
+            return Ok(MemberOutcome::MfaNotOn);
+        }
+        turn_off(&mut tx, user).await?;
+        mail::insert(&mut tx, &notice, now).await?;
+        self.store.write_entry(&mut tx, by, &of_factor(Action::MfaReset, user)).await?;
+        tx.commit().await?;
+        Ok(MemberOutcome::Done)
+    }
+}
+
+async fn is_on(tx: &mut Tx, user: UserId) -> Result<bool> {
+    let found: i64 = within!(*tx, |db| {
+        sqlx::query_scalar("select count(*) from users where id = $1 and mfa_enabled")
+            .bind(user.uuid())
+            .fetch_one(db)
+            .await
+    })?;
+    Ok(found == 1)
+}
+
+/// Whether one of the user's teams requires a second factor.
+async fn is_required(tx: &mut Tx, user: UserId) -> Result<bool> {
+    let teams: i64 = within!(*tx, |db| {
+        sqlx::query_scalar(
+            "select count(*) from members m join teams t on t.id = m.team_id
+             where m.user_id = $1 and t.mfa = $2",
+        )
+        .bind(user.uuid())
+        .bind(MfaPolicy::Required.as_str())
+        .fetch_one(db)
+        .await
+    })?;
+    Ok(teams > 0)
+}
+
+/// Deletes the seed and the recovery codes.
+pub(crate) async fn turn_off(tx: &mut Tx, user: UserId) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update users
+             set mfa_seed = null, mfa_enabled = false, mfa_step = 0,
+                 mfa_failures = 0, mfa_locked_until = 0
+             where id = $1",
+        )
+        .bind(user.uuid())
+        .execute(db)
+        .await?;
+    });
+    delete_recovery_codes(tx, user).await
+}
+
+async fn delete_recovery_codes(tx: &mut Tx, user: UserId) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query("delete from recovery_codes where user_id = $1")
+            .bind(user.uuid())
+            .execute(db)
+            .await?;
+    });
+    Ok(())
+}
+
+async fn insert_recovery_codes(tx: &mut Tx, user: UserId, codes: &[Digest]) -> Result<()> {
+    within!(*tx, |db| {
+        for code in codes {
+            sqlx::query("insert into recovery_codes (user_id, digest) values ($1, $2)")
+                .bind(user.uuid())
+                .bind(&code.0[..])
+                .execute(&mut *db)
+                .await?;
+        }
+    });
+    Ok(())
 }
 
 fn of_factor(action: Action, user: UserId) -> NewEntry {

@@ -5,6 +5,7 @@ pub(crate) mod api_keys;
 pub(crate) mod contacts;
 pub(crate) mod credentials;
 pub(crate) mod email_verification;
+pub(crate) mod export;
 pub(crate) mod invitations;
 pub(crate) mod leaving;
 pub(crate) mod members;

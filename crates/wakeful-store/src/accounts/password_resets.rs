@@ -61,7 +61,7 @@ impl Store {
         if let Some(by) = by {
             let person = Object::new(ObjectKind::Person, &account.user, &account.email);
             let entry = NewEntry::new(Action::PasswordLink, person, Vec::new());
-            self.write_entry(&mut tx, by, &entry).await?;
+            self.write_administration(&mut tx, by, &entry, &[account.team]).await?;
         }
         tx.commit().await
     }

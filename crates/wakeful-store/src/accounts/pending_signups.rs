@@ -112,6 +112,7 @@ impl Store {
         let team_name = wakeful_core::accounts::default_team_name(&account.name, &account.email);
         teams::insert(&mut tx, team, &team_name, now).await?;
         account::insert(&mut tx, team, &account, Some(team), now).await?;
+        self.appoint_if_first(&mut tx, user, by).await?;
         email_verification::mark_verified(&mut tx, user, now).await?;
         let created = Object::new(ObjectKind::Team, &team, "");
         let entry = NewEntry::new(Action::TeamCreate, created, Vec::new());

@@ -4,11 +4,13 @@
 
 use uuid::Uuid;
 use wakeful_core::access::{Scope, UserKind};
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use crate::accounts::members::Joined;
 use crate::accounts::{credentials, members};
 use crate::dialect::{Tx, from_row, read, within, write};
 use crate::{AuditContext, Authority, Credential, Membership, NewEntry, Result, Store};
@@ -25,6 +27,7 @@ pub struct NewSession {
     pub user: UserId,
     /// The team that it acts in.
     pub team: TeamId,
+    pub method: SessionMethod,
     pub digest: Digest,
     pub address: String,
     pub agent: String,
@@ -42,6 +45,7 @@ pub struct Session {
     pub agent: String,
     /// The team that it acts in.
     pub team: TeamId,
+    pub method: SessionMethod,
 }
 
 from_row!(Session, |row| Self {
@@ -51,6 +55,7 @@ from_row!(Session, |row| Self {
     address: row.try_get("address")?,
     agent: row.try_get("agent")?,
     team: row.try_get::<Uuid, _>("team_id")?.into(),
+    method: read_method(&row.try_get::<String, _>("method")?)?,
 });
 
 /// A session with the user it belongs to.
@@ -66,7 +71,15 @@ pub struct FoundSession {
     /// As given at sign-up, or by the team for a service account.
     pub name: String,
     pub kind: UserKind,
+    /// Whether the user administers the installation.
+    pub is_admin: bool,
+    /// Whether the user cannot sign in.
+    pub user_suspended: bool,
+    pub mfa_enabled: bool,
     pub membership: Option<Membership>,
+    pub method: SessionMethod,
+    /// When the user last entered their credentials in it.
+    pub reauthenticated_at: Millis,
     pub scope: Scope,
     /// The monitors that the API key is limited to, if it was opened with one.
     pub filter: Option<MonitorFilterId>,
@@ -84,11 +97,12 @@ from_row!(FoundSession, |row| Self {
     email: row.try_get("email")?,
     name: row.try_get("name")?,
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
-    membership: Membership::from_row(
-        row.try_get("role")?,
-        row.try_get("suspended_at")?,
-        row.try_get("filter_id")?,
-    )?,
+    is_admin: row.try_get("is_admin")?,
+    user_suspended: row.try_get::<Option<i64>, _>("user_suspended_at")?.is_some(),
+    mfa_enabled: row.try_get("mfa_enabled")?,
+    membership: Joined::from_row(row)?.0,
+    method: read_method(&row.try_get::<String, _>("method")?)?,
+    reauthenticated_at: Millis(row.try_get("reauthenticated_at")?),
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
     filter: row.try_get::<Option<Uuid>, _>("key_filter_id")?.map(MonitorFilterId::from),
     expires: row.try_get::<Option<i64>, _>("expires")?.map(Millis),
@@ -143,14 +157,19 @@ impl Store {
         Ok(read!(self, |db| {
             sqlx::query_as(
                 "select s.id, s.user_id, coalesce($2, k.team_id, s.team_id, u.team_id) as team_id,
-                        k.team_id as key_team_id, u.email, u.name, u.kind, m.role,
-                        m.suspended_at, m.filter_id,
+                        k.team_id as key_team_id, u.email, u.name, u.kind, u.mfa_enabled,
+                        u.is_admin, u.suspended_at as user_suspended_at, m.role,
+                        m.suspended_at, m.filter_id, t.mfa, t.personal_keys,
+                        t.suspended_at as team_suspended_at,
+                        case when s.api_key_id is null then s.method else 'key' end as method,
+                        coalesce(s.reauthenticated_at, s.created) as reauthenticated_at,
                         s.scope, k.filter_id as key_filter_id, k.expires, s.created, s.last_used
                  from sessions s
                  join users u on u.id = s.user_id
                  left join api_keys k on k.id = s.api_key_id
                  left join members m on m.user_id = u.id
                      and m.team_id = coalesce($2, k.team_id, s.team_id, u.team_id)
+                 left join teams t on t.id = m.team_id
                  where s.digest = $1",
             )
             .bind(&digest.0[..])
@@ -170,7 +189,8 @@ impl Store {
         Ok(read!(self, |db| {
             sqlx::query_as(
                 "select s.id, s.created, s.last_used, s.address, s.agent,
-                        coalesce(s.team_id, u.team_id) as team_id
+                        coalesce(s.team_id, u.team_id) as team_id,
+                        case when s.api_key_id is null then s.method else 'key' end as method
                  from sessions s
                  join users u on u.id = s.user_id
                  where s.user_id = $1 and s.last_used > $2 and s.created > $3
@@ -184,16 +204,59 @@ impl Store {
         })?)
     }
 
+    /// Records that a session is used, and that its user was seen.
     pub async fn touch_session(&self, id: SessionId, now: Millis) -> Result<()> {
-        write!(self, |db| {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
             sqlx::query("update sessions set last_used = $2 where id = $1 and last_used < $2")
                 .bind(id.uuid())
                 .bind(now.0)
-                .execute(db)
-                .await
-                .map(|_| ())
+                .execute(&mut *db)
+                .await?;
+            sqlx::query(
+                "update users set last_seen = $2
+                 where id = (select user_id from sessions where id = $1)
+                 and coalesce(last_seen, 0) < $2",
+            )
+            .bind(id.uuid())
+            .bind(now.0)
+            .execute(db)
+            .await?;
+        });
+        tx.commit().await
+    }
+
+    /// Makes a session fresh, for a user who has entered their credentials again; false if the
+    /// password or the second factor has changed since they were verified. Fails with
+    /// `StoreError::Gone` if the session has ended or its user may no longer act in the team.
+    pub async fn reauthenticate_session(
+        &self,
+        session: SessionId,
+        user: UserId,
+        team: TeamId,
+        entered: Credential<'_>,
+        now: Millis,
+    ) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        let credential = Credential::Session(session);
+        credentials::confirm(&mut tx, Authority { user, team, credential }).await?;
+        if !credentials::is_valid(&mut tx, Authority { user, team, credential: entered }).await? {
+            return Ok(false);
+        }
+        // Whoever has an API key has no more than that, even with the password.
+        let updated = within!(tx, |db| {
+            sqlx::query(
+                "update sessions set reauthenticated_at = $2
+                 where id = $1 and api_key_id is null",
+            )
+            .bind(session.uuid())
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
         })?;
-        Ok(())
+        tx.commit().await?;
+        Ok(updated)
     }
 
     /// Ends one session of this user; false when the user has no such session.
@@ -262,9 +325,10 @@ pub(crate) async fn insert(
     within!(*tx, |db| {
         sqlx::query(
             "insert into sessions
-             (id, digest, user_id, created, last_used, address, agent, api_key_id, team_id, scope)
+             (id, digest, user_id, created, last_used, address, agent, api_key_id, team_id, scope,
+              method, reauthenticated_at)
              values ($1, $2, $3, $4, $4, $5, $6, $7, $8,
-                     coalesce((select scope from api_keys where id = $7), 'full'))",
+                     coalesce((select scope from api_keys where id = $7), 'full'), $9, $4)",
         )
         .bind(session.id.uuid())
         .bind(&session.digest.0[..])
@@ -274,8 +338,18 @@ pub(crate) async fn insert(
         .bind(session.agent.as_str())
         .bind(api_key.map(ApiKeyId::uuid))
         .bind(session.team.uuid())
-        .execute(db)
+        .bind(session.method.as_str())
+        .execute(&mut *db)
         .await?;
+        sqlx::query("update users set last_seen = $2 where id = $1")
+            .bind(session.user.uuid())
+            .bind(now.0)
+            .execute(db)
+            .await?;
     });
     Ok(())
+}
+
+fn read_method(text: &str) -> sqlx::Result<SessionMethod> {
+    SessionMethod::parse(text).map_err(|_| sqlx::Error::Decode("not a method of login".into()))
 }

@@ -33,6 +33,9 @@ pub struct Member {
     pub role: Role,
     pub filter: Option<MonitorFilterId>,
     pub suspended: bool,
+    pub mfa_enabled: bool,
+    /// Whether the team may change the account.
+    pub managed: bool,
     pub created: Millis,
 }
 
@@ -43,6 +46,8 @@ from_row!(Member, |row| Self {
     role: members::read_role(&row.try_get::<String, _>("role")?)?,
     filter: row.try_get::<Option<Uuid>, _>("filter_id")?.map(MonitorFilterId::from),
     suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
+    mfa_enabled: row.try_get("mfa_enabled")?,
+    managed: row.try_get::<i64, _>("managed")? == 1,
     created: Millis(row.try_get("created")?),
 });
 
@@ -89,7 +94,12 @@ impl<'a> TeamStore<'a> {
     pub async fn members(&self) -> Result<Vec<Member>> {
         Ok(read!(self.store, |db| {
             sqlx::query_as(
-                "select u.id, u.email, u.name, m.role, m.filter_id, m.suspended_at, m.created
+                "select u.id, u.email, u.name, m.role, m.filter_id, m.suspended_at, m.created,
+                        u.mfa_enabled,
+                        cast(case when u.managed_by = $1
+                                   and not exists (select 1 from members o
+                                                   where o.user_id = u.id and o.team_id <> $1)
+                             then 1 else 0 end as bigint) as managed
                  from members m
                  join users u on u.id = m.user_id
                  where m.team_id = $1 and u.kind = 'person'

@@ -1,7 +1,7 @@
 //! The teams of a person: a person can be in several. A session acts in one of them.
 
 use uuid::Uuid;
-use wakeful_core::access::Role;
+use wakeful_core::access::{KeyDays, MfaPolicy, Role};
 use wakeful_core::accounts::MAX_TEAMS_PER_USER;
 use wakeful_core::audit::{Action, Object, ObjectKind, View};
 use wakeful_core::id::{SessionId, TeamId, UserId};
@@ -17,16 +17,16 @@ use crate::{AuditContext, Authority, MemberOutcome, NewEntry, Result, Store, Tea
 #[derive(Clone, Debug)]
 pub struct TeamOfUser {
     pub team: TeamId,
-    pub name: String,
     pub role: Role,
     pub suspended: bool,
+    pub settings: TeamSettings,
 }
 
 from_row!(TeamOfUser, |row| Self {
     team: row.try_get::<Uuid, _>("id")?.into(),
-    name: row.try_get("name")?,
     role: members::read_role(&row.try_get::<String, _>("role")?)?,
     suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
+    settings: TeamSettings::from_row(row)?,
 });
 
 /// A change to a team; what is `None` stays as it is.
@@ -34,6 +34,9 @@ from_row!(TeamOfUser, |row| Self {
 pub struct TeamChange {
     pub name: Option<String>,
     pub default_role: Option<Role>,
+    pub mfa: Option<MfaPolicy>,
+    pub key_days: Option<KeyDays>,
+    pub personal_keys: Option<bool>,
 }
 
 /// What a team has decided about itself.
@@ -42,19 +45,35 @@ pub struct TeamSettings {
     pub name: String,
     /// The role of new members, unless another one is given.
     pub default_role: Role,
+    pub mfa: MfaPolicy,
+    pub key_days: KeyDays,
+    /// Whether people can have API keys; service accounts always can.
+    pub personal_keys: bool,
 }
 
 from_row!(TeamSettings, |row| Self {
     name: row.try_get("name")?,
     default_role: members::read_role(&row.try_get::<String, _>("default_role")?)?,
+    mfa: members::read_mfa(&row.try_get::<String, _>("mfa")?)?,
+    key_days: read_key_days(row.try_get("key_days")?)?,
+    personal_keys: row.try_get("personal_keys")?,
 });
+
+fn read_key_days(days: i64) -> sqlx::Result<KeyDays> {
+    let days = u64::try_from(days).ok().and_then(|days| KeyDays::new(days).ok());
+    days.ok_or_else(|| sqlx::Error::Decode("not a number of days".into()))
+}
+
+const SETTINGS: &str =
+    "select name, default_role, mfa, key_days, personal_keys from teams where id = $1";
 
 impl Store {
     /// The teams of a person, by name.
     pub async fn teams_of(&self, user: UserId) -> Result<Vec<TeamOfUser>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select t.id, t.name, m.role, m.suspended_at
+                "select t.id, t.name, t.default_role, t.mfa, t.key_days, t.personal_keys,
+                        m.role, m.suspended_at
                  from members m
                  join teams t on t.id = m.team_id
                  where m.user_id = $1
@@ -178,10 +197,7 @@ impl Store {
 impl TeamStore<'_> {
     pub async fn settings(&self) -> Result<Option<TeamSettings>> {
         Ok(read!(self.store, |db| {
-            sqlx::query_as("select name, default_role from teams where id = $1")
-                .bind(self.team.uuid())
-                .fetch_optional(db)
-                .await
+            sqlx::query_as(SETTINGS).bind(self.team.uuid()).fetch_optional(db).await
         })?)
     }
 
@@ -204,12 +220,17 @@ impl TeamStore<'_> {
         within!(tx, |db| {
             sqlx::query(
                 "update teams
-                 set name = coalesce($2, name), default_role = coalesce($3, default_role)
+                 set name = coalesce($2, name), default_role = coalesce($3, default_role),
+                     mfa = coalesce($4, mfa), key_days = coalesce($5, key_days),
+                     personal_keys = coalesce($6, personal_keys)
                  where id = $1",
             )
             .bind(self.team.uuid())
             .bind(change.name.as_deref())
             .bind(change.default_role.map(Role::as_str))
+            .bind(change.mfa.map(MfaPolicy::as_str))
+            .bind(change.key_days.map(|days| i64::from(days.number())))
+            .bind(change.personal_keys)
             .execute(db)
             .await?;
         });
@@ -221,17 +242,16 @@ impl TeamStore<'_> {
 }
 
 async fn snapshot(tx: &mut Tx, team: TeamId) -> Result<Option<Snapshot>> {
-    let settings: Option<TeamSettings> = within!(*tx, |db| {
-        sqlx::query_as("select name, default_role from teams where id = $1")
-            .bind(team.uuid())
-            .fetch_optional(db)
-            .await
-    })?;
+    let settings: Option<TeamSettings> =
+        within!(*tx, |db| sqlx::query_as(SETTINGS).bind(team.uuid()).fetch_optional(db).await)?;
     Ok(settings.map(|settings| Snapshot {
         object: Object::new(ObjectKind::Team, &team, &settings.name),
         view: View::default()
             .with("name", settings.name)
-            .with("default_role", settings.default_role.as_str()),
+            .with("default_role", settings.default_role.as_str())
+            .with("mfa", settings.mfa.as_str())
+            .with("key_days", settings.key_days.number())
+            .with("personal_keys", settings.personal_keys),
     }))
 }
 

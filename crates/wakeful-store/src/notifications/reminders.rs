@@ -62,8 +62,9 @@ impl Store {
                  from alerts a
                  join monitors m on m.id = a.monitor_id
                  join monitor_states s on s.monitor_id = a.monitor_id
+                 join teams t on t.id = m.team_id
                  where a.remind_at <= $1 and a.ended is null and m.isactive
-                 and s.status = 'down'
+                 and s.status = 'down' and t.suspended_at is null
                  order by a.remind_at
                  limit $2",
             )

@@ -4,6 +4,7 @@
 
 use sqlx::{Connection as _, Executor as _};
 use wakeful_core::access::{Role, Scope};
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::accounts::totp::Seed;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
@@ -25,7 +26,8 @@ const PASSWORD: Credential<'_> = Credential::Password { hash: "-", mfa_enabled: 
 fn session(team: TeamId, user: UserId) -> NewSession {
     let id = SessionId::new(NOW, next());
     let digest = Digest::of(&id.to_string());
-    NewSession { id, user, team, digest, address: String::new(), agent: String::new() }
+    let method = SessionMethod::Password;
+    NewSession { id, user, team, method, digest, address: String::new(), agent: String::new() }
 }
 
 fn api_key(team: TeamId, user: UserId) -> NewApiKey {
@@ -59,6 +61,7 @@ fn assert_gone<T: std::fmt::Debug>(outcome: &Result<T, StoreError>) {
 
 on_both! {
     a_session_needs_the_password_that_was_verified => session_by_password;
+    a_session_becomes_fresh_only_with_the_password_that_was_verified => reauthentication;
     a_session_or_a_key_needs_the_credential_of_its_caller => by_credential;
     a_user_is_changed_only_with_a_valid_credential => changes;
     a_suspended_or_demoted_caller_changes_nobody => after_suspension;
@@ -77,6 +80,43 @@ async fn session_by_password(store: Store) {
     assert_gone(&store.add_session(&session(team, user), PASSWORD, Some(&system()), NOW).await);
     let unknown = UserId::new(NOW, next());
     assert_gone(&store.add_session(&session(team, unknown), PASSWORD, Some(&system()), NOW).await);
+}
+
+async fn reauthentication(store: Store) {
+    let (team, user, _) = sign_up(&store).await;
+    let (elsewhere, other, _) = sign_up(&store).await;
+    let [own, beside] = [session(team, user), session(team, user)];
+    for new in [&own, &beside] {
+        store.add_session(new, PASSWORD, Some(&system()), NOW).await.unwrap();
+    }
+    let later = Millis(NOW.0 + 3_600_000);
+    let enter = async |id: SessionId, entered| {
+        store.reauthenticate_session(id, user, team, entered, later).await
+    };
+    let fresh_since = async |new: &NewSession| {
+        store.session(new.digest, None).await.unwrap().unwrap().reauthenticated_at
+    };
+    let with_mfa = Credential::Password { hash: "-", mfa_enabled: true };
+    assert!(!enter(own.id, with_mfa).await.unwrap());
+    assert_eq!(fresh_since(&own).await, NOW);
+    assert!(enter(own.id, PASSWORD).await.unwrap());
+    assert_eq!((fresh_since(&own).await, fresh_since(&beside).await), (later, NOW));
+    // Not that of another user, and not with the password that was replaced meanwhile.
+    assert_gone(&store.reauthenticate_session(own.id, other, elsewhere, PASSWORD, later).await);
+    let key = api_key(team, user);
+    let authority = Authority { user, team, credential: Credential::Session(own.id) };
+    store.add_api_key(&key, authority, &system(), NOW).await.unwrap();
+    let by_key = session(team, user);
+    let credential = Credential::ApiKey(key.id);
+    store.add_session(&by_key, credential, Some(&system()), NOW).await.unwrap();
+    assert!(!enter(by_key.id, PASSWORD).await.unwrap(), "opened with a key");
+    store.rehash_password(&account(&store, user).await, "new").await.unwrap();
+    assert!(!enter(beside.id, PASSWORD).await.unwrap());
+    assert_eq!(fresh_since(&beside).await, NOW);
+    store.end_session(user, beside.id, &system()).await.unwrap();
+    let new = Credential::Password { hash: "new", mfa_enabled: false };
+    assert_gone(&enter(beside.id, new).await);
+    assert!(enter(own.id, new).await.unwrap());
 }
 
 async fn by_credential(store: Store) {

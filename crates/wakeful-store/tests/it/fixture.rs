@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::heartbeat::{Beat, Heartbeat, Phases};
 use wakeful_core::id::{MailId, MonitorId, NotifierId, SessionId, TeamId, UserId};
@@ -54,6 +55,7 @@ pub(crate) async fn sign_up(store: &Store) -> (TeamId, UserId, SessionId) {
         id: SessionId::new(NOW, next()),
         user,
         team,
+        method: SessionMethod::Password,
         digest,
         address: String::new(),
         agent: String::new(),

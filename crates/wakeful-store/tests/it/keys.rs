@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::accounts::totp::Seed;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
@@ -40,6 +41,7 @@ async fn fill(store: &Store) -> UserId {
         id: SessionId::new(NOW, [2; 10]),
         user,
         team,
+        method: SessionMethod::Password,
         digest: Digest::of("token"),
         address: String::new(),
         agent: String::new(),

@@ -6,7 +6,7 @@ use wakeful_core::monitors::{Kind, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::Status;
-use wakeful_store::{MemberOutcome, MonitorQuery, SaveOutcome, Store};
+use wakeful_store::{AdminAuthority, Deleter, MemberOutcome, MonitorQuery, SaveOutcome, Store};
 use wakeful_testkit::{system, whole};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, stored, team};
@@ -294,7 +294,8 @@ async fn linked_team_deleted(store: Store) {
 async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
     let members = store.team(&whole(team)).members().await.expect("read");
     for member in members {
-        let deleted = store.delete_account(member.user, None, &system(), NOW).await;
+        let operator = Deleter::Administration(AdminAuthority::Operator, &[]);
+        let deleted = store.delete_account(member.user, operator, &system(), NOW).await;
         assert_eq!(deleted.expect("deleted"), MemberOutcome::Done);
     }
 }

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use toml::{Table, Value};
+use wakeful_api::{EffectiveSetting, SettingSource};
 
 use super::DEFAULT_TOML;
 use super::problem::Problem;
@@ -192,6 +193,26 @@ impl Layers {
                 self.set(key, value.clone(), Origin::Flag(flag));
             }
         }
+    }
+}
+
+impl Layers {
+    /// Each effective setting with its source; secrets are hidden.
+    pub(super) fn effective(&self) -> Vec<EffectiveSetting> {
+        let settings = self.effective.iter();
+        settings
+            .map(|(key, entry)| {
+                let (source, origin) = match &entry.origin {
+                    Origin::Default => (SettingSource::Default, String::new()),
+                    Origin::File(path) => (SettingSource::File, path.clone()),
+                    Origin::Variable(name) => (SettingSource::Environment, name.clone()),
+                    Origin::Flag(flag) => (SettingSource::Flag, (*flag).to_owned()),
+                    Origin::Rule(why) => (SettingSource::Derived, (*why).to_owned()),
+                };
+                let value = shown(key, &entry.value);
+                EffectiveSetting { key: key.clone(), value, source, origin }
+            })
+            .collect()
     }
 }
 

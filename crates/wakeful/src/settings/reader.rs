@@ -363,9 +363,10 @@ impl<'a> Reader<'a> {
 /// A value as it may be shown.
 pub(super) fn shown(key: &str, value: &Value) -> String {
     match value.as_str() {
-        Some("") | None => value.to_string(),
-        Some(_) if SECRET.contains(&key) => "(set)".to_owned(),
-        Some(urls) if URLS.contains(&key) => {
+        Some("") => value.to_string(),
+        _ if SECRET.contains(&key) => "(set)".to_owned(),
+        None => value.to_string(),
+        Some(urls) if URLS.contains(&key) || may_contain_password(urls) => {
             Value::from(urls.split(',').map(without_secrets).collect::<Vec<_>>().join(","))
                 .to_string()
         }
@@ -388,6 +389,11 @@ fn truncate(text: &str) -> String {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
+}
+
+/// Whether a text is a URL with a user or a query, whatever it was meant for.
+fn may_contain_password(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(_, rest)| rest.contains(['@', '?']))
 }
 
 fn without_secrets(text: &str) -> String {

@@ -540,6 +540,39 @@ fn no_secret_is_in_the_report_or_in_debug_output() {
 }
 
 #[test]
+fn administrators_see_every_setting_with_its_source_and_no_secret() {
+    const SENTINEL: &str = "Sentinel-77aa1c";
+    let settings = start()
+        .file(&format!("mail.password = '{SENTINEL}'\nmail.host = 'mail.example.com'"))
+        .variable("WAKEFUL_NATS_TOKEN", SENTINEL)
+        .settings();
+    let effective = settings.effective();
+    let keys: Vec<String> = effective.iter().map(|setting| setting.key.clone()).collect();
+    assert_eq!(keys, defaults().into_iter().map(|(key, _)| key).collect::<Vec<_>>());
+    let find = |key: &str| effective.iter().find(|setting| setting.key == key).expect("a setting");
+    let of = |key: &str| (find(key).value.as_str(), find(key).source.as_str());
+    assert_eq!(of("mail.host"), ("\"mail.example.com\"", "file"));
+    assert_eq!(of("mail.password"), ("(set)", "file"));
+    assert_eq!(of("nats.token"), ("(set)", "environment"));
+    assert_eq!(find("nats.token").origin, "WAKEFUL_NATS_TOKEN");
+    assert_eq!(of("mail.port"), ("587", "default"));
+    assert_eq!(of("network.egress").1, "derived");
+    assert!(!format!("{effective:?}").contains(SENTINEL));
+    // Every setting that is named like a secret is hidden, and every password in a URL.
+    let public = ["billing.stripe_publishable_key", "nats.tls_key"];
+    for (key, _) in defaults() {
+        let last = key.rsplit(['.', '_']).next().expect("a name");
+        let secret = ["key", "nkey", "password", "token", "secret"].contains(&last);
+        if secret && !public.contains(&key.as_str()) {
+            let shown = reader::shown(&key, &SENTINEL.into());
+            assert_eq!(shown, "(set)", "{key}");
+        }
+        let url = format!("https://ann:{SENTINEL}@example.com/?token={SENTINEL}");
+        assert!(!reader::shown(&key, &url.into()).contains(SENTINEL), "{key}");
+    }
+}
+
+#[test]
 fn no_secret_is_in_an_error() {
     for wrong in [
         "server.metrics_token = 'hunter2 hunter2'",

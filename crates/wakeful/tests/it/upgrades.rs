@@ -59,6 +59,8 @@ async fn assert_complete(server: &Server) {
     let login = serde_json::json!({"email": "ann@example.com", "password": PASSWORD});
     let token = server.anonymous().post("login", &login).await.ok();
     let ann = server.anonymous().with_token(token["token"].as_str().unwrap());
+    // The only account administers the installation.
+    assert_eq!(ann.get("users/me").await.ok()["admin"], true);
     let monitors = ann.get("monitors").await.ok();
     let monitors = monitors["monitors"].as_array().unwrap();
     let find = |name: &str| monitors.iter().find(|monitor| monitor["name"] == name).unwrap();
@@ -105,6 +107,26 @@ async fn every_version_is_upgraded_on_sqlite() {
 #[tokio::test]
 async fn every_version_is_upgraded_on_postgres() {
     every_version_is_upgraded(DatabaseKind::Postgres).await;
+}
+
+#[tokio::test]
+async fn with_several_accounts_nobody_administers_an_upgraded_installation() {
+    let installation = installation_of(&versions()["0.1.0"], DatabaseKind::Sqlite).await;
+    let second = "insert into users (id, team_id, email, email_key, name, password_hash, created, modified)
+        select x'0123456789abcdef0123456789abcdef', team_id, 'bob@example.com', 'bob@example.com', '', '', 0, 0
+        from users";
+    installation.execute(second).await;
+    let server = installation.serve().await;
+    let login = serde_json::json!({"email": "ann@example.com", "password": PASSWORD});
+    let token = server.anonymous().post("login", &login).await.ok();
+    let ann = server.anonymous().with_token(token["token"].as_str().unwrap());
+    assert_eq!(ann.get("users/me").await.ok()["admin"], false);
+    ann.get("admin/overview").await.refused(403, "forbidden");
+    installation.run(&["admin", "grant", "ann@example.com"]).await.ok();
+    ann.get("admin/overview").await.ok();
+    server.stop().await;
+    let log = installation.log();
+    assert!(log.contains("`wakeful admin grant EMAIL`"), "{log}");
 }
 
 #[tokio::test]

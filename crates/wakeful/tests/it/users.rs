@@ -32,6 +32,14 @@ async fn user_commands_work_while_the_server_runs(kind: DatabaseKind) {
     anonymous.post("login", &json!({"email": ann.email, "password": new})).await.ok();
     ann.client.get("users/me").await.refused(401, "not_authenticated");
 
+    installation.run(&["user", "suspend", "bob@example.com"]).await.ok();
+    bob.client.get("users/me").await.refused(401, "not_authenticated");
+    installation.run(&["user", "suspend", "--resume", "bob@example.com"]).await.ok();
+    let bob = bob.log_in(&anonymous).await;
+    installation.run(&["user", "verify", "bob@example.com"]).await.ok();
+    assert_eq!(bob.client.get("users/me").await.ok()["email_verified"], true);
+    administer(&installation, &bob).await;
+
     let why = installation.run(&["user", "delete", "bob@example.com"]).await.refused();
     assert!(why.contains("--yes"), "{why}");
     bob.client.get("users/me").await.ok();
@@ -40,12 +48,48 @@ async fn user_commands_work_while_the_server_runs(kind: DatabaseKind) {
     let listed = installation.run(&["user", "list"]).await.ok();
     assert!(!listed.contains("bob@example.com"), "{listed}");
 
-    for command in ["reset-password", "disable-mfa"] {
+    for command in ["reset-password", "disable-mfa", "verify", "suspend"] {
         let why = installation.run(&["user", command, "nobody@example.com"]).await.refused();
         assert!(why.contains("no such user"), "{why}");
     }
     let why = installation.run(&["user", "delete", "--yes", "nobody@example.com"]).await.refused();
     assert!(why.contains("no such user"), "{why}");
+}
+
+/// `wakeful admin` and `wakeful team`, which the audit logs record.
+async fn administer(installation: &Installation, bob: &User) {
+    let listed = installation.run(&["admin", "list"]).await.ok();
+    assert!(listed.contains("ann@example.com") && !listed.contains("bob@example.com"), "{listed}");
+    let why = installation.run(&["admin", "revoke", "ann@example.com"]).await.refused();
+    assert!(why.contains("nobody would administer"), "{why}");
+    installation.run(&["admin", "grant", "bob@example.com"]).await.ok();
+    installation.run(&["admin", "revoke", "ann@example.com"]).await.ok();
+    let log = bob.client.get("admin/audit?limit=6").await.ok();
+    let text = |entry: &serde_json::Value| {
+        let [action, kind] = [&entry["action"], &entry["actor"]["kind"]];
+        format!("{} by {}", action.as_str().unwrap(), kind.as_str().unwrap())
+    };
+    let entries: Vec<String> = log["entries"].as_array().unwrap().iter().map(text).collect();
+    let expected = [
+        "admin.revoke by operator",
+        "admin.grant by operator",
+        "member.verify by operator",
+        "admin.resume by operator",
+        "admin.suspend by operator",
+        "password.link by operator",
+    ];
+    assert_eq!(entries, expected);
+    installation.run(&["admin", "grant", "ann@example.com"]).await.ok();
+
+    let listed = installation.run(&["team", "list"]).await.ok();
+    let line = listed.lines().find(|line| line.starts_with(&bob.team)).unwrap();
+    assert!(line.contains("\tbob\tnone\t1\t0\t") && line.ends_with("\tactive"), "{line}");
+    let role = ["team", "role", &bob.team, "bob@example.com"];
+    let why = installation.run(&[&role[..], &["viewer"]].concat()).await.refused();
+    assert!(why.contains("no owner"), "{why}");
+    let why = installation.run(&[&role[..], &["boss"]].concat()).await.refused();
+    assert!(why.contains("must be one of"), "{why}");
+    installation.run(&[&role[..], &["owner"]].concat()).await.ok();
 }
 
 #[tokio::test]

@@ -3,11 +3,10 @@ import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/reac
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { valuesOfSet } from "../../shared/api/closed-sets";
 import type { components } from "../../shared/api/schema";
+import type { Entry } from "../../shared/ui/audit-entry";
 
-export type Entry = components["schemas"]["AuditEntry"];
-export type Change = components["schemas"]["AuditChange"];
 export type Stream = components["schemas"]["ListedStream"];
-export type Action = components["schemas"]["KnownAuditAction"];
+type Action = components["schemas"]["KnownAuditAction"];
 
 /** What entries can be about: the part of an action before its dot. */
 export type Thing = Action extends infer A ? (A extends `${infer T}.${string}` ? T : never) : never;
@@ -19,12 +18,15 @@ export const things = valuesOfSet<Thing>({
   key: true,
   login: true,
   session: true,
+  reauthentication: true,
   mfa: true,
   password: true,
   team: true,
   plan: true,
   card: true,
   audit: true,
+  account: true,
+  admin: true,
 });
 
 export interface Filter {

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
+import { AuditEntries } from "../../shared/ui/audit-entry";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Chevron } from "../../shared/ui/icons";
 import { LoadMore } from "../../shared/ui/load-more";
@@ -13,7 +14,6 @@ import { Page, Panel } from "../../shared/ui/page";
 import { TeamLink } from "../../shared/ui/team-link";
 import styles from "./audit.module.css";
 import { auditQuery, exportOf, things, type Thing } from "./data";
-import { EntryRow } from "./entry";
 import { Streams } from "./streams";
 import { Verification } from "./verification";
 
@@ -49,13 +49,7 @@ export function Component() {
         {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
         {!data && !error && <Loading />}
         {data?.length === 0 && <p className={styles.nothing}>{audit.none}</p>}
-        {data && data.length > 0 && (
-          <ol className={styles.entries}>
-            {data.map((entry) => (
-              <EntryRow key={entry.seq} entry={entry} />
-            ))}
-          </ol>
-        )}
+        {data && data.length > 0 && <AuditEntries entries={data} />}
         {data && <LoadMore shown={data.length} limit={limit} steps={LIMITS} show={setLimit} />}
       </Panel>
       <Verification />

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { apiKeysQuery, type ApiKey } from "../../shared/api/api-keys";
 import { DELETE, POST, unwrap } from "../../shared/api/client";
+import { useTeam } from "../../shared/api/teams";
 import { useTexts } from "../../shared/i18n";
 import { ApiKeyRow } from "../../shared/ui/api-key-row";
 import { Confirm } from "../../shared/ui/confirm";
@@ -18,6 +19,8 @@ export function ApiKeys() {
   const t = useTexts();
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(apiKeysQuery);
+  const team = useTeam();
+  const allowed = team?.personal_keys !== false;
   const [creating, setCreating] = useState(false);
   const [removing, setRemoving] = useState<ApiKey | null>(null);
   const renew = () => client.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
@@ -31,14 +34,17 @@ export function ApiKeys() {
         </>
       }
       actions={
-        <Button variant="default" leftSection={<Plus />} onClick={() => setCreating(true)} className={styles.headButton}>
-          {t.apiKeys.new}
-        </Button>
+        allowed && (
+          <Button variant="default" leftSection={<Plus />} onClick={() => setCreating(true)} className={styles.headButton}>
+            {t.apiKeys.new}
+          </Button>
+        )
       }
     >
+      {!allowed && <p>{t.apiKeys.notAllowed}</p>}
       {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       {!error && !data && <Loading />}
-      {data?.length === 0 && <p className={styles.quiet}>{t.apiKeys.none}</p>}
+      {data?.length === 0 && allowed && <p className={styles.quiet}>{t.apiKeys.none}</p>}
       {data && data.length > 0 && (
         <ul>
           {data.map((key) => (

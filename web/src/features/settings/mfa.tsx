@@ -8,10 +8,11 @@ import type { components } from "../../shared/api/schema";
 import { meQuery, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Badge } from "../../shared/ui/badge";
+import { Confirm } from "../../shared/ui/confirm";
 import { CopyLine, useCopy } from "../../shared/ui/copy-line";
 import { useForm } from "../../shared/ui/form";
 import { Shield } from "../../shared/ui/icons";
-import { ButtonRow, RequiredField, FieldPair, PasswordField, FormLayout } from "../../shared/ui/form-layout";
+import { ButtonRow, RequiredField, FieldPair, PasswordField, FormLayout, Rows } from "../../shared/ui/form-layout";
 import { Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
@@ -22,9 +23,13 @@ type MfaSetup = components["schemas"]["MfaSetUp"];
 export function Mfa() {
   const t = useTexts();
   const client = useQueryClient();
-  const { mfa } = useMe();
+  const { mfa, mfa_setup_required } = useMe();
   const [codes, setCodes] = useState<string[] | null>(null);
-  const turn = (on: boolean) => client.setQueryData(meQuery.queryKey, (old) => old && { ...old, mfa: on });
+  // What the user may do in a team that requires it changes, too.
+  const turn = (on: boolean) => {
+    client.setQueryData(meQuery.queryKey, (old) => old && { ...old, mfa: on });
+    void client.invalidateQueries({ queryKey: meQuery.queryKey });
+  };
   return (
     <Panel
       id="mfa"
@@ -36,10 +41,18 @@ export function Mfa() {
         </Badge>
       }
     >
+      {mfa_setup_required && !mfa && (
+        <p role="status" className={styles.required}>
+          {t.mfa.requiredHelp}
+        </p>
+      )}
       {codes ? (
         <Codes codes={codes} close={() => setCodes(null)} />
       ) : mfa ? (
-        <Disable done={() => turn(false)} />
+        <Rows>
+          <Renew done={setCodes} />
+          <Disable done={() => turn(false)} />
+        </Rows>
       ) : (
         <Setup
           done={(made) => {
@@ -134,6 +147,29 @@ function Codes({ codes, close }: { codes: string[]; close: () => void }) {
   );
 }
 
+/** Replaces the recovery codes. */
+function Renew({ done }: { done: (codes: string[]) => void }) {
+  const t = useTexts();
+  const [confirming, setConfirming] = useState(false);
+  return (
+    <div>
+      <Button variant="default" onClick={() => setConfirming(true)}>
+        {t.mfa.renew}
+      </Button>
+      {confirming && (
+        <Confirm
+          title={t.mfa.renewTitle}
+          action={t.mfa.renew}
+          close={() => setConfirming(false)}
+          run={async () => done((await unwrap(POST("/api/v1/recovery/renew"))).recovery_codes)}
+        >
+          {t.mfa.renewHelp}
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
 function Disable({ done }: { done: () => void }) {
   const t = useTexts();
   /** Null until it has been opened once. */
@@ -145,9 +181,11 @@ function Disable({ done }: { done: () => void }) {
   });
   if (!open) {
     return (
-      <Button variant="default" onClick={() => setOpen(true)} autoFocus={open === false}>
-        {t.mfa.disable}
-      </Button>
+      <div>
+        <Button variant="default" onClick={() => setOpen(true)} autoFocus={open === false}>
+          {t.mfa.disable}
+        </Button>
+      </div>
     );
   }
   return (

@@ -5,6 +5,7 @@ import { useTexts } from "../../shared/i18n";
 import { Link } from "../../shared/router";
 import { Page, Panel } from "../../shared/ui/page";
 import { Account } from "./account";
+import { ExportData } from "./export-data";
 import { DeleteAccount } from "./delete-account";
 import { ApiKeys } from "./api-keys";
 import { Mfa } from "./mfa";
@@ -26,6 +27,7 @@ export function Component() {
           </Button>
         </Panel>
       )}
+      <ExportData />
       <DeleteAccount />
     </Page>
   );

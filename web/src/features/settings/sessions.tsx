@@ -90,6 +90,7 @@ function Row({ session }: { session: Session }) {
       <div className={styles.words}>
         <strong title={session.agent}>{what}</strong>
         <span className={styles.quiet}>
+          {session.method === "key" && `${t.settings.byKey} · `}
           {session.address} · {t.settings.sessionUsed} <Ago at={session.last_used} />
         </span>
       </div>

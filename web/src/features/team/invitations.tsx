@@ -10,6 +10,7 @@ import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Mail, Plus, Refresh, Trash } from "../../shared/ui/icons";
+import { ListRow } from "../../shared/ui/list-row";
 import { Loading } from "../../shared/ui/loading";
 import { filterText } from "../../shared/ui/monitor-filter";
 import { Panel } from "../../shared/ui/page";
@@ -17,7 +18,6 @@ import { Day } from "../../shared/ui/time";
 import { invitationsQuery, type Invitation } from "./data";
 import { InviteDialog } from "./invite-dialog";
 import { mayAssign } from "./may-assign";
-import { Row } from "./row";
 import styles from "./team.module.css";
 
 type Open = { what: "invite" } | { what: "link" | "delete"; invitation: Invitation } | null;
@@ -57,7 +57,7 @@ export function Invitations() {
       {data && data.length > 0 && (
         <ul>
           {data.map((invitation) => (
-            <Row
+            <ListRow
               key={invitation.invitationid}
               name={invitation.email}
               face={<Mail />}
@@ -65,7 +65,7 @@ export function Invitations() {
               menu={mayAssign(own, invitation.role) && menu(invitation)}
             >
               <Details invitation={invitation} />
-            </Row>
+            </ListRow>
           ))}
         </ul>
       )}

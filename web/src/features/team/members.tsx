@@ -11,16 +11,16 @@ import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { ErrorNotice } from "../../shared/ui/error-notice";
-import { Out, Pause, Pencil, Play, Plus, Trash } from "../../shared/ui/icons";
+import { Out, Pause, Pencil, Play, Plus, Shield, Trash } from "../../shared/ui/icons";
+import { ListRow } from "../../shared/ui/list-row";
 import { Loading } from "../../shared/ui/loading";
 import { filterText } from "../../shared/ui/monitor-filter";
 import { Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import { mayAssign } from "./may-assign";
 import { MemberDialog, type User } from "./member-dialog";
-import { Row } from "./row";
 
-type Open = { what: "add" } | { what: "change" | "suspend" | "revoke" | "delete"; user: User } | null;
+type Open = { what: "add" } | { what: "change" | "mfareset" | "suspend" | "revoke" | "delete"; user: User } | null;
 
 export function Members() {
   const t = useTexts();
@@ -57,6 +57,11 @@ export function Members() {
           {t.team.suspend}
         </Menu.Item>
       )}
+      {user.mfa && user.managed && user.userid !== me.userid && (
+        <Menu.Item leftSection={<Shield />} onClick={() => setOpen({ what: "mfareset", user })}>
+          {t.team.mfaReset}
+        </Menu.Item>
+      )}
       <Menu.Item leftSection={<Out />} onClick={() => setOpen({ what: "revoke", user })}>
         {t.team.revoke}
       </Menu.Item>
@@ -83,7 +88,7 @@ export function Members() {
       {data && (
         <ul>
           {data.map((user) => (
-            <Row
+            <ListRow
               key={user.userid}
               name={user.email}
               face={user.email.charAt(0).toUpperCase()}
@@ -97,7 +102,7 @@ export function Members() {
             >
               {t.team.roles[user.role]}
               {user.monitor_filter && ` (${filterText(t, user.monitor_filter)})`}
-            </Row>
+            </ListRow>
           ))}
         </ul>
       )}
@@ -106,6 +111,20 @@ export function Members() {
       {open?.what === "suspend" && (
         <Confirm title={t.team.suspendTitle(open.user.email)} action={t.team.suspend} close={close} run={() => suspend(open.user, true)}>
           {t.team.suspendHelp}
+        </Confirm>
+      )}
+      {open?.what === "mfareset" && (
+        <Confirm
+          title={t.team.mfaResetTitle(open.user.email)}
+          action={t.team.mfaReset}
+          close={close}
+          run={async () => {
+            await unwrap(POST("/api/v1/member/mfareset", { body: { userid: open.user.userid } }));
+            showToast(t.team.mfaResetDone(open.user.email));
+            await renew();
+          }}
+        >
+          {t.team.mfaResetHelp}
         </Confirm>
       )}
       {open?.what === "revoke" && (

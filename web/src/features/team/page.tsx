@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { Suspense, useState } from "react";
 import { useMe } from "../../shared/api/session";
+import { useTeam } from "../../shared/api/teams";
 import { useTexts } from "../../shared/i18n";
 import { Link } from "../../shared/router";
 import { Loading } from "../../shared/ui/loading";
@@ -10,6 +11,7 @@ import { Page, Panel } from "../../shared/ui/page";
 import { Invitations } from "./invitations";
 import { DeleteTeam, LeaveTeam } from "./leave-team";
 import { Members } from "./members";
+import { Policies } from "./policies";
 import { ServiceAccounts } from "./service-accounts";
 import { TeamDialog } from "./team-dialog";
 import { TeamKeys } from "./team-keys";
@@ -38,6 +40,9 @@ export function Component() {
           }
         />
       </May>
+      <May do="own">
+        <Policies />
+      </May>
       <LeaveTeam />
       <May do="own">
         <DeleteTeam />
@@ -48,13 +53,14 @@ export function Component() {
 
 function Edit() {
   const t = useTexts();
+  const team = useTeam();
   const [open, setOpen] = useState(false);
   return (
     <May do="own">
-      <Button variant="default" onClick={() => setOpen(true)}>
+      <Button variant="default" disabled={!team} onClick={() => setOpen(true)}>
         {t.teams.edit}
       </Button>
-      {open && <TeamDialog close={() => setOpen(false)} />}
+      {team && open && <TeamDialog team={team} close={() => setOpen(false)} />}
     </May>
   );
 }

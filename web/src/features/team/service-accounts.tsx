@@ -10,13 +10,13 @@ import { Confirm } from "../../shared/ui/confirm";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Key, Pause, Pencil, Play, Plus, Terminal, Trash } from "../../shared/ui/icons";
+import { ListRow } from "../../shared/ui/list-row";
 import { Loading } from "../../shared/ui/loading";
 import { NewApiKeyDialog } from "../../shared/ui/new-api-key";
 import { Panel } from "../../shared/ui/page";
 import { Ago } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { servicesQuery, type ServiceAccount } from "./data";
-import { Row } from "./row";
 import { ServiceAccountDialog } from "./service-account-dialog";
 import styles from "./team.module.css";
 
@@ -81,7 +81,7 @@ export function ServiceAccounts() {
       {data && data.length > 0 && (
         <ul>
           {data.map((service) => (
-            <Row
+            <ListRow
               key={service.serviceid}
               name={service.name}
               face={<Terminal />}
@@ -96,7 +96,7 @@ export function ServiceAccounts() {
               ) : (
                 t.apiKeys.neverUsed
               )}
-            </Row>
+            </ListRow>
           ))}
         </ul>
       )}

@@ -5,8 +5,9 @@
  */
 import type { Client } from "openapi-fetch";
 import { withoutBidiControls } from "../lib/bidi";
+import type { ErrorCode } from "./closed-sets";
 import { Offline, parseError } from "./error";
-import type { paths } from "./schema";
+import type { components, paths } from "./schema";
 import { tabTeam } from "./tab-team";
 
 interface Call {
@@ -24,10 +25,33 @@ function caller(method: "GET" | "POST" | "DELETE") {
       ...(team !== null && { "X-Wakeful-Team": team }),
       ...(body !== undefined && { "Content-Type": "application/json" }),
     };
-    const response = await fetch(urlOf(path, params), { method, headers, body: JSON.stringify(body), signal });
-    const text = await response.text();
-    return response.ok ? { data: JSON.parse(text) as unknown, response } : { error: parsed(text), response };
+    const send = async () => {
+      const response = await fetch(urlOf(path, params), { method, headers, body: JSON.stringify(body), signal });
+      const text = await response.text();
+      return response.ok ? { data: JSON.parse(text) as unknown, response } : { error: parsed(text), response };
+    };
+    const answer = await send();
+    return (await isReauthenticated(answer.error)) ? send() : answer;
   };
+}
+
+type ErrorBody = components["schemas"]["ErrorBody"];
+export type Ways = NonNullable<ErrorBody["ways"]>;
+
+let reauthenticate: (ways: Ways) => Promise<boolean> = () => Promise.resolve(false);
+let asking: Promise<boolean> | undefined;
+
+/** Registers what asks users for their password before a dangerous call; false if they do not enter it. */
+export function onReauthenticationRequired(ask: typeof reauthenticate): void {
+  reauthenticate = ask;
+}
+
+/** Whether a call was refused until the user reauthenticates, and they have. Calls at the same time ask once. */
+async function isReauthenticated(error: unknown): Promise<boolean> {
+  const { code, ways = [] } = (error ?? {}) as Partial<ErrorBody>;
+  if (code !== ("reauthentication_required" satisfies ErrorCode)) return false;
+  asking ??= reauthenticate(ways).finally(() => (asking = undefined));
+  return asking;
 }
 
 function urlOf(path: string, { path: values = {}, query = {} }: NonNullable<Call["params"]> = {}): string {
@@ -63,14 +87,17 @@ export function reportUnauthenticated(): void {
   unauthenticated();
 }
 
+/** The codes of calls that are not offered, so what the user may do has changed. */
+const CHANGED: readonly ErrorCode[] = ["forbidden", "suspended", "mfa_setup_required"];
+
 /** The message of a 404 that concerns the team of the tab, and not what was asked for. */
 const NO_TEAM = "No such team.";
 
 let refused = () => {};
 
 /**
- * Registers a callback for calls that the user's role does not allow, which are not offered, so the role has changed; and
- * for those in a team that the user is no longer in.
+ * Registers a callback for calls that the user may not make, which are not offered, so the role or the team's policies have
+ * changed; and for those in a team that the user is no longer in.
  */
 export function onRefused(callback: () => void): void {
   refused = callback;
@@ -94,6 +121,7 @@ export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   if (answer.response.ok && answer.data !== undefined) return withoutBidiControls(answer.data);
   const error = parseError(answer.response.status, withoutBidiControls(answer.error));
   if (error.signedOut) reportUnauthenticated();
-  if (error.has("forbidden") || error.has("suspended") || error.message === NO_TEAM) refused();
+  if (error.status === 403 && CHANGED.some((code) => error.has(code))) refused();
+  else if (error.message === NO_TEAM) refused();
   throw error;
 }

@@ -42,6 +42,265 @@ export interface paths {
         patch: operations["patch_push"];
         trace?: never;
     };
+    "/api/v1/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the installation's own audit log, newest first: what administrators and the operator did,
+         *     and which teams were deleted.
+         */
+        get: operations["get_admin_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the notifiers with deliveries that have waited for more than a minute, by team. */
+        get: operations["get_admin_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns the state of the installation: its nodes, the size of its database, what waits to be
+         *     sent, and what is wrong.
+         */
+        get: operations["get_admin_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes waiting mails and deliveries due now, up to 1,000 of each; with `notifierid`, only the
+         *     deliveries of this notifier.
+         */
+        post: operations["post_admin_retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the effective settings of this node with their sources. Secrets are hidden. Settings are
+         *     changed in the settings file or the environment.
+         */
+        get: operations["get_admin_settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/team": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspends or resumes a team. While it is suspended, its checks are paused, reports are refused,
+         *     and its members can only read and export. The owners are mailed.
+         */
+        post: operations["post_admin_team"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/team/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deletes a team, everything in it, and the accounts that it manages. `name` must be its name.
+         *     The owners are mailed.
+         */
+        post: operations["post_admin_team_delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/team/owner": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a member the owner of a team that has no owner who can act. The member is mailed. */
+        post: operations["post_admin_team_owner"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the teams of the installation, newest first. */
+        get: operations["get_admin_teams"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/user": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspends or resumes a user, or grants or revokes the administration of the installation. The
+         *     user is mailed.
+         */
+        post: operations["post_admin_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/user/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes a user, and the teams that nobody else is in. The user is mailed. */
+        post: operations["post_admin_user_delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/user/mfareset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Removes the second factors of a user who has lost them. The user is mailed. */
+        post: operations["post_admin_user_mfareset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/user/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mails a user a link to set a new password. */
+        post: operations["post_admin_user_reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the people of the installation, newest first. */
+        get: operations["get_admin_users"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alerts": {
         parameters: {
             query?: never;
@@ -495,6 +754,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/member/mfareset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turns MFA off for a member who has lost the second factor. The team must manage the account;
+         *     the member is notified by email.
+         */
+        post: operations["post_member_mfareset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/member/save": {
         parameters: {
             query?: never;
@@ -504,7 +783,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes the role of a member, the monitors they are limited to, or suspends them. */
+        /**
+         * Changes the role of a member, the monitors they are limited to, or suspends them. The role
+         *     `owner` needs the permission `own` and a session that has reauthenticated recently.
+         */
         post: operations["post_member_save"];
         delete?: never;
         options?: never;
@@ -1211,6 +1493,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reauthenticate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verifies the caller's credentials again. For 15 minutes, this session can then make the calls
+         *     that need a recent reauthentication. Failures count as failed logins.
+         */
+        post: operations["post_reauthenticate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reauthenticate/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Returns how the caller can reauthenticate. API keys cannot. */
+        post: operations["post_reauthenticate_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/recovery/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the caller's recovery codes with ten new ones, which are shown only once. */
+        post: operations["post_recovery_renew"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/regions": {
         parameters: {
             query?: never;
@@ -1592,7 +1928,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes the team's name, or the role of new members. */
+        /** Changes the team's name, the role of new members, or its policies. */
         post: operations["post_team_settings"];
         delete?: never;
         options?: never;
@@ -1652,6 +1988,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/user/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exports everything that is stored about the caller: the account, memberships, sessions, API keys
+         *     without secrets, messages of the contact form, and what the audit logs say that the caller did.
+         */
+        get: operations["get_user_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/users/me": {
         parameters: {
             query?: never;
@@ -1679,6 +2035,261 @@ export interface components {
             /** @description Required for a new account. */
             password?: string | null;
             token: string;
+        };
+        AdminCounts: {
+            /** Format: int64 */
+            admins: number;
+            /** Format: int64 */
+            monitors: number;
+            /** Format: int64 */
+            suspended_teams: number;
+            /** Format: int64 */
+            suspended_users: number;
+            /** Format: int64 */
+            teams: number;
+            /** Format: int64 */
+            users: number;
+        };
+        AdminDatabase: {
+            /** Format: int64 */
+            bytes: number;
+            name: string;
+            /** @description The largest first; empty for a large SQLite database, where `wakeful doctor` measures them. */
+            tables: components["schemas"]["AdminTable"][];
+        };
+        /** @description A page of the notifiers whose deliveries have waited for more than a minute. */
+        AdminDeliveries: {
+            deliveries: components["schemas"]["AdminStuck"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
+        /** @description Whether a part of the installation works. */
+        AdminFinding: {
+            check: string;
+            message: string;
+            ok: boolean;
+        };
+        AdminMembership: {
+            /** Format: uuid */
+            groupid: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            /** @description Whether the user is suspended in the team. */
+            suspended: boolean;
+        };
+        AdminNode: {
+            /** @description Whether it has renewed its lease in time. */
+            live: boolean;
+            name: string;
+            /**
+             * Format: int64
+             * @description The shares of the monitors that it checks, of 1,024.
+             */
+            slots: number;
+            /** Format: date-time */
+            started: string;
+            version: string;
+        };
+        /** @description The state of the installation. */
+        AdminOverview: {
+            counts: components["schemas"]["AdminCounts"];
+            database: components["schemas"]["AdminDatabase"];
+            /** @description The notifications of all teams. */
+            deliveries: components["schemas"]["AdminQueue"];
+            /** @description `wakeful doctor` also reads the whole database. */
+            health: components["schemas"]["AdminFinding"][];
+            /** @description The service's own mail. */
+            mail: components["schemas"]["AdminQueue"];
+            /** @description The nodes that share the database; empty for a single node on SQLite. */
+            nodes: components["schemas"]["AdminNode"][];
+            regions: components["schemas"]["AdminRegion"][];
+            success: boolean;
+            /** @description The version of this node. */
+            version: string;
+        };
+        /** @description What waits to be sent; counted up to 100,000. */
+        AdminQueue: {
+            /**
+             * Format: int64
+             * @description Those that were tried before.
+             */
+            failing: number;
+            /**
+             * Format: date-time
+             * @description When the oldest was created; null if none waits.
+             */
+            oldest?: string | null;
+            /** Format: int64 */
+            waiting: number;
+        };
+        /** @description A region with its live probes. */
+        AdminRegion: {
+            probes: components["schemas"]["Probe"][];
+            region: string;
+        };
+        AdminRetried: {
+            /**
+             * Format: int64
+             * @description How many deliveries are due now.
+             */
+            deliveries: number;
+            /**
+             * Format: int64
+             * @description How many mails of the service are due now.
+             */
+            mails: number;
+            /** @description Whether there may be more: at most 1,000 of each become due in one call. */
+            more: boolean;
+            success: boolean;
+        };
+        /** @description What to retry: everything that waits, or the deliveries of a notifier. */
+        AdminRetry: {
+            notifierid?: string | null;
+        };
+        AdminSetting: {
+            key: string;
+            /** @description The file, the variable or the flag, or why it was derived; empty for a default. */
+            origin: string;
+            source: components["schemas"]["SettingSource"];
+            /** @description As in the settings file; a secret is `(set)`, or empty if it is not set. */
+            value: string;
+        };
+        /** @description The effective settings, by key. */
+        AdminSettings: {
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            settings: components["schemas"]["AdminSetting"][];
+            success: boolean;
+        };
+        AdminStuck: {
+            /**
+             * Format: date-time
+             * @description Since when the notifier has done nothing but fail; null after a success.
+             */
+            failing_since?: string | null;
+            /** Format: uuid */
+            groupid: string;
+            /** @description The team's name. */
+            groupname: string;
+            /** Format: date-time */
+            next_try: string;
+            /** Format: uuid */
+            notifierid: string;
+            /** Format: date-time */
+            oldest: string;
+            /** @description The kind of the notifier. */
+            type: string;
+            /**
+             * Format: int64
+             * @description How many deliveries wait.
+             */
+            waiting: number;
+        };
+        AdminTable: {
+            /**
+             * Format: int64
+             * @description Including indexes.
+             */
+            bytes: number;
+            name: string;
+        };
+        AdminTeam: {
+            /** Format: date-time */
+            created: string;
+            /** Format: uuid */
+            groupid: string;
+            /** @description Whether it has an owner who can act. */
+            has_owner: boolean;
+            /**
+             * Format: date-time
+             * @description When one of its members was last seen; null if never.
+             */
+            last_seen?: string | null;
+            /**
+             * Format: int64
+             * @description How many people are in it.
+             */
+            members: number;
+            /** Format: int64 */
+            monitors: number;
+            name: string;
+            /** @description The id of the plan; null if the team has none. */
+            plan?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it is suspended; null if it is not.
+             */
+            suspended?: string | null;
+        };
+        /** @description A change to a team. */
+        AdminTeamChange: {
+            groupid: string;
+            /** @description Whether its checks are paused and its members can only read. */
+            suspended: boolean;
+        };
+        /** @description The team to delete. */
+        AdminTeamDeletion: {
+            groupid: string;
+            /** @description Must be its name. */
+            name: string;
+        };
+        /** @description The new owner of a team. */
+        AdminTeamOwner: {
+            groupid: string;
+            /** @description A member of the team. */
+            userid: string;
+        };
+        /** @description A page of the teams of the installation, newest first. */
+        AdminTeams: {
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
+            teams: components["schemas"]["AdminTeam"][];
+        };
+        AdminUser: {
+            /** @description Whether the user administers the installation. */
+            admin: boolean;
+            /** Format: date-time */
+            created: string;
+            /** Format: email */
+            email: string;
+            email_verified: boolean;
+            /**
+             * Format: date-time
+             * @description When a session was last used, to the minute; null if never.
+             */
+            last_seen?: string | null;
+            /** @description Whether logins require a second factor. */
+            mfa: boolean;
+            name: string;
+            /**
+             * Format: date-time
+             * @description Since when the user is suspended; null if not.
+             */
+            suspended?: string | null;
+            teams: components["schemas"]["AdminMembership"][];
+            /** Format: uuid */
+            userid: string;
+        };
+        /** @description A change to a user; what is omitted stays as it is. */
+        AdminUserChange: {
+            /** @description Whether the user administers the installation. */
+            admin?: boolean | null;
+            /** @description Whether the user cannot sign in. Suspending ends all sessions. */
+            suspended?: boolean | null;
+            userid: string;
+        };
+        /** @description A user. */
+        AdminUserChoice: {
+            userid: string;
+        };
+        /** @description A page of the people of the installation, newest first. */
+        AdminUsers: {
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
+            users: components["schemas"]["AdminUser"][];
         };
         Alert: {
             /** Format: uuid */
@@ -2017,11 +2628,88 @@ export interface components {
             message: string;
             /** @description Always false. */
             success: boolean;
+            /** @description How to reauthenticate; with the code `reauthentication_required` only. */
+            ways?: components["schemas"]["WayBody"][];
         };
         /** @description The code of an error; later versions may have more. */
         ErrorCode: components["schemas"]["KnownErrorCode"] | string;
         /** @description The type of an event; later versions may have more. */
         EventType: components["schemas"]["KnownEventType"] | string;
+        ExportedAccount: {
+            /** @description Whether the caller administers the installation. */
+            admin: boolean;
+            /** Format: date-time */
+            created: string;
+            /** Format: email */
+            email: string;
+            /**
+             * Format: date-time
+             * @description When the address was verified; null if it was not.
+             */
+            email_verified?: string | null;
+            /** Format: date-time */
+            last_seen?: string | null;
+            /** @description Whether logins require a second factor. */
+            mfa: boolean;
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            /** Format: uuid */
+            userid: string;
+        };
+        ExportedContact: {
+            /** Format: date-time */
+            created: string;
+            email: string;
+            message: string;
+            name: string;
+            subject: string;
+        };
+        ExportedEntry: {
+            entry: components["schemas"]["AuditEntry"];
+            /**
+             * Format: uuid
+             * @description The team whose log has the entry; null for that of the installation.
+             */
+            groupid?: string | null;
+        };
+        ExportedKey: {
+            /** Format: uuid */
+            apikeyid: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            expires?: string | null;
+            /** Format: uuid */
+            groupid: string;
+            /** @description The address that last used it; empty if none has. */
+            last_address: string;
+            /** Format: date-time */
+            last_used?: string | null;
+            name: string;
+            /** @description The beginning of the key, which is not secret. */
+            prefix: string;
+            scope: components["schemas"]["Scope"];
+        };
+        ExportedMembership: {
+            /** Format: uuid */
+            groupid: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            suspended: boolean;
+        };
+        ExportedSession: {
+            address: string;
+            agent: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: uuid */
+            groupid: string;
+            /** Format: date-time */
+            last_used: string;
+            /** Format: uuid */
+            sessionid: string;
+        };
         FieldError: {
             /** @description The field's path, such as `http.url`. */
             field: string;
@@ -2174,17 +2862,17 @@ export interface components {
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "mfa.enable" | "mfa.disable" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
          */
-        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream";
+        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
@@ -2200,6 +2888,11 @@ export interface components {
          * @enum {string}
          */
         KnownNotifierType: "email" | "webhook" | "account";
+        /**
+         * @description The known values of SessionMethod.
+         * @enum {string}
+         */
+        KnownSessionMethod: "password" | "link" | "key";
         /**
          * @description The known values of WebhookTemplate.
          * @enum {string}
@@ -2267,6 +2960,10 @@ export interface components {
             created: string;
             /** Format: email */
             email: string;
+            /** @description Whether the team may change the email and the password, and reset the second factor. */
+            managed: boolean;
+            /** @description Whether the member has a second factor; only for callers with the permission `people`. */
+            mfa?: boolean;
             monitor_filter?: components["schemas"]["MonitorFilter"] | null;
             /** @description As given at sign-up; may be empty. */
             name: string;
@@ -2313,6 +3010,8 @@ export interface components {
              * @description To the minute.
              */
             last_used: string;
+            /** @description How it was opened. */
+            method: components["schemas"]["SessionMethod"];
             /** Format: uuid */
             sessionid: string;
         };
@@ -2340,9 +3039,20 @@ export interface components {
         ListedTeam: {
             /** @description Whether this call acts in it. */
             current: boolean;
+            /** @description The role of new members, unless another one is given. */
+            default_role: components["schemas"]["Role"];
             /** Format: uuid */
             groupid: string;
+            /**
+             * Format: int32
+             * @description After how many days new API keys expire at the latest; 0: they need not expire.
+             */
+            key_days: number;
+            /** @description Whether its members need a second factor. */
+            mfa: components["schemas"]["MfaPolicy"];
             name: string;
+            /** @description Whether people can have API keys; service accounts always can. */
+            personal_keys: boolean;
             /** @description The caller's role in the team. */
             role: components["schemas"]["Role"];
             /** @description Whether the caller is suspended there. */
@@ -2384,6 +3094,8 @@ export interface components {
         MailSecurity: "none" | "tls";
         /** @description The user that the credentials belong to. */
         Me: {
+            /** @description Whether the caller administers the installation; never with an API key. */
+            admin: boolean;
             /** Format: email */
             email: string;
             /** @description Whether the user has opened a link that was emailed to the address. */
@@ -2400,15 +3112,25 @@ export interface components {
             mail_server: boolean;
             /** @description Whether logins require a second factor. */
             mfa: boolean;
+            /** @description Whether the team requires a second factor that the user has not set up yet. */
+            mfa_setup_required: boolean;
             /** @description As given at sign-up; may be empty. */
             name: string;
             /** @description What the caller may do: the permissions that both the role and the scope include. */
             permissions: components["schemas"]["Permission"][];
+            /**
+             * Format: date-time
+             * @description Until when calls that need a recent reauthentication are allowed in this session; null
+             *     for API keys, which cannot make them.
+             */
+            reauthenticated_until?: string | null;
             /** @description The role in the team. */
             role: components["schemas"]["Role"];
             /** @description The scope of the API key; `full` for a session. */
             scope: components["schemas"]["Scope"];
             success: boolean;
+            /** @description Whether an administrator has suspended the team, so that nothing in it can be changed. */
+            team_suspended: boolean;
             /** Format: uuid */
             userid: string;
         };
@@ -2576,6 +3298,11 @@ export interface components {
             recovery_codes: string[];
             success: boolean;
         };
+        /**
+         * @description Whether the members of a team need a second factor.
+         * @enum {string}
+         */
+        MfaPolicy: "optional" | "required";
         MfaSetUp: {
             message: string;
             /** @description The URI as a QR code, in SVG. */
@@ -2925,6 +3652,10 @@ export interface components {
             /** @description Case-insensitive. */
             status: components["schemas"]["ReportStatus"];
         };
+        /** @description A user named by their id. */
+        OneUser: {
+            userid: string;
+        };
         /**
          * @description The type of a payment method.
          * @enum {string}
@@ -2935,6 +3666,21 @@ export interface components {
          * @enum {string}
          */
         Permission: "view" | "report" | "respond" | "edit" | "people" | "audit" | "bills" | "pay" | "own" | "myself" | "known" | "operate";
+        /** @description Everything that is stored about the caller. */
+        PersonalExport: {
+            account: components["schemas"]["ExportedAccount"];
+            /**
+             * @description What the caller has done, as the audit logs of all teams record it. It is the last field,
+             *     because its entries, which may be many, are sent after everything else.
+             */
+            audit: components["schemas"]["ExportedEntry"][];
+            /** @description The newest messages that were sent from the address with the contact form. */
+            contact_messages: components["schemas"]["ExportedContact"][];
+            keys: components["schemas"]["ExportedKey"][];
+            memberships: components["schemas"]["ExportedMembership"][];
+            sessions: components["schemas"]["ExportedSession"][];
+            success: boolean;
+        };
         /** @description The mean time of each phase; null for phases that were never reached. */
         PhaseMeans: {
             /** Format: double */
@@ -3079,6 +3825,17 @@ export interface components {
         Pushed: {
             msg?: string;
             ok: boolean;
+        };
+        /** @description The caller's credentials, entered again. */
+        Reauthenticate: {
+            /** @description A code from the authenticator app, or a recovery code; required if MFA is on. */
+            mfacode?: string | null;
+            password: string;
+        };
+        ReauthenticatedUntil: {
+            /** Format: date-time */
+            reauthenticated_until: string;
+            success: boolean;
         };
         /** @description How the mail server responded to the recipients of a mail. */
         Recipients: {
@@ -3465,7 +4222,15 @@ export interface components {
         /** @description A change to the team; fields that are omitted stay as they are. */
         SaveTeamSettings: {
             default_role?: components["schemas"]["Role"] | null;
+            /**
+             * Format: int32
+             * @description The most days that new API keys are valid, and the default; 0: no limit.
+             */
+            key_days?: number | null;
+            mfa?: components["schemas"]["MfaPolicy"] | null;
             name?: string | null;
+            /** @description False: only service accounts can have API keys; those of people are refused. */
+            personal_keys?: boolean | null;
         };
         /** @description A user to add (without `userid`) or to change. */
         SaveUser: {
@@ -3574,6 +4339,13 @@ export interface components {
             sessions: components["schemas"]["ListedSession"][];
             success: boolean;
         };
+        /** @description How a session was opened; later versions may have more. */
+        SessionMethod: components["schemas"]["KnownSessionMethod"] | string;
+        /**
+         * @description Where the value of a setting comes from; `derived` from other settings.
+         * @enum {string}
+         */
+        SettingSource: "default" | "file" | "environment" | "flag" | "derived";
         /** @description A new account with its own team. */
         SignUp: {
             /** Format: email */
@@ -3780,6 +4552,17 @@ export interface components {
         VerifyEmail: {
             /** @description The token of the emailed link. */
             token: string;
+        };
+        /** @description A way to reauthenticate. */
+        WayBody: {
+            method: components["schemas"]["SessionMethod"];
+            /** @description Whether an `mfacode` is needed too, because MFA is on. */
+            mfacode: boolean;
+        };
+        /** @description The ways of the caller. */
+        Ways: {
+            success: boolean;
+            ways: components["schemas"]["WayBody"][];
         };
         /** @description The format of a webhook's messages: the name of a built-in template, a custom template, or empty for Wakeful's own format. */
         WebhookTemplate: components["schemas"]["KnownWebhookTemplate"] | string;
@@ -4452,6 +5235,1618 @@ export interface operations {
             };
         };
     };
+    get_admin_audit: {
+        parameters: {
+            query?: {
+                /** @description Only entries from this time on */
+                from?: string;
+                /** @description Only entries before this time */
+                to?: string;
+                /** @description Only changes by the user with this id */
+                actor?: string;
+                /** @description Only this action, such as `admin.suspend`, or all of a thing, such as `admin` */
+                action?: string;
+                /** @description Only changes of the object with this id */
+                object?: string;
+                /** @description Part of a name or an address */
+                q?: string;
+                /** @description Entries per page; 100 if omitted */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLog"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_admin_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Notifiers per page; 100 if omitted */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the notifiers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminDeliveries"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_admin_overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminOverview"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_admin_retry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminRetry"];
+            };
+        };
+        responses: {
+            /** @description Due now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminRetried"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such notifier */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_admin_settings: {
+        parameters: {
+            query?: {
+                /** @description Settings per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminSettings"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_admin_team: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminTeamChange"];
+            };
+        };
+        responses: {
+            /** @description Changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such team */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A node is too old */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_admin_team_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminTeamDeletion"];
+            };
+        };
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such team */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_admin_team_owner: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminTeamOwner"];
+            };
+        };
+        responses: {
+            /** @description Appointed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such team, or no such member in it */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has an owner */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_admin_teams: {
+        parameters: {
+            query?: {
+                /** @description Part of the name */
+                q?: string;
+                /** @description Only teams that are suspended, or are not */
+                suspended?: boolean;
+                /** @description Teams per page; 100 if omitted */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the teams */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTeams"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_admin_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminUserChange"];
+            };
+        };
+        responses: {
+            /** @description Changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Nobody would administer the installation, or a node is too old */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_admin_user_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminUserChoice"];
+            };
+        };
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Nobody would administer the installation */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_admin_user_mfareset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminUserChoice"];
+            };
+        };
+        responses: {
+            /** @description Removed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_admin_user_reset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminUserChoice"];
+            };
+        };
+        responses: {
+            /** @description Mailed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_admin_users: {
+        parameters: {
+            query?: {
+                /** @description Part of the address or the name */
+                q?: string;
+                /** @description Only administrators, or only others */
+                admin?: boolean;
+                /** @description Only users who are suspended, or are not */
+                suspended?: boolean;
+                /** @description Only the members of this team */
+                groupid?: string;
+                /** @description Users per page; 100 if omitted */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the users */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminUsers"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_alerts: {
         parameters: {
             query?: {
@@ -4798,7 +7193,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5052,7 +7447,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5404,6 +7799,15 @@ export interface operations {
             };
             /** @description The credentials are wrong */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The holder of the key is suspended, or the team does not allow the keys of people */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5999,7 +8403,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7088,6 +9492,138 @@ export interface operations {
             };
         };
     };
+    post_member_mfareset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OneUser"];
+            };
+        };
+        responses: {
+            /** @description MFA of the member is off */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description MFA of the member is not on */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_member_save: {
         parameters: {
             query?: never;
@@ -7128,7 +9664,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role is above the caller's own */
+            /** @description The role is above the caller's own, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7911,7 +10447,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description MFA is not on */
+            /** @description MFA is not on, or a team of the caller requires it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8135,7 +10671,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11566,6 +14102,295 @@ export interface operations {
             };
         };
     };
+    post_reauthenticate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reauthenticate"];
+            };
+        };
+        responses: {
+            /** @description Reauthenticated */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReauthenticatedUntil"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credentials are wrong, or mfacode is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_reauthenticate_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ways */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ways"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_recovery_renew: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The previous codes no longer work */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MfaCodes"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description MFA is not on */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_regions: {
         parameters: {
             query?: {
@@ -12528,7 +15353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12765,7 +15590,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13489,7 +16314,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13858,8 +16683,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A node of an earlier version would ignore the policy */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14179,7 +17013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14262,7 +17096,90 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_user_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonalExport"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -1,8 +1,8 @@
 /** The user's teams, and switching between them. */
-import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query";
 import { GET, POST, unwrap } from "./client";
 import type { components } from "./schema";
-import { showTeam } from "./session";
+import { showTeam, useMe } from "./session";
 
 export type Team = components["schemas"]["ListedTeam"];
 
@@ -12,6 +12,12 @@ export const teamsQuery = queryOptions({
   // The menu, which has other items too, waits for the response.
   retry: false,
 });
+
+/** The team that is shown, once its settings are known. */
+export function useTeam(): Team | undefined {
+  const { groupid } = useMe();
+  return useQuery(teamsQuery).data?.find((team) => team.groupid === groupid);
+}
 
 /** Shows a team in this tab. The session switches too, so that the next visit starts there. */
 export async function switchTeam(client: QueryClient, groupid: string): Promise<void> {

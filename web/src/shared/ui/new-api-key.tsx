@@ -2,6 +2,7 @@
 import { Button, NativeSelect } from "@mantine/core";
 import { useState } from "react";
 import type { NewApiKey, Scope } from "../api/api-keys";
+import { useTeam } from "../api/teams";
 import { useTexts } from "../i18n";
 import { CopyLine } from "./copy-line";
 import { Dialog } from "./dialog";
@@ -28,6 +29,8 @@ interface Props {
 
 export function NewApiKeyDialog({ title, fullScope, scopeHelp, create, created, close }: Props) {
   const t = useTexts();
+  // The most days that the team allows; 0 for no limit.
+  const { key_days: max = 0 } = useTeam() ?? {};
   const [pair, setPair] = useState<KeyPair | null>(null);
   const form = useForm<Values>({ name: "", scope: "full", expires: "", tags: [] }, async ({ name, scope, expires, tags }) => {
     const limited = scope !== "full" && tags.length > 0;
@@ -72,7 +75,10 @@ export function NewApiKeyDialog({ title, fullScope, scopeHelp, create, created, 
             name="expires"
             label={t.apiKeys.expires}
             error={form.errors["expires"]}
-            data={[{ value: "", label: t.apiKeys.never }, ...DAYS.map((days) => ({ value: `${days}`, label: t.apiKeys.inDays(days) }))]}
+            data={[
+              { value: "", label: max === 0 ? t.apiKeys.never : t.apiKeys.inDays(max) },
+              ...DAYS.filter((days) => max === 0 || days < max).map((days) => ({ value: `${days}`, label: t.apiKeys.inDays(days) })),
+            ]}
             value={form.values.expires}
             onChange={(event) => form.set("expires", event.currentTarget.value)}
           />

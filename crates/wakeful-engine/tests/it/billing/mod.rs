@@ -11,6 +11,7 @@ use faulty_processor::{Fault, FaultyProcessor};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
 use wakeful_core::token::{self, Digest};
@@ -313,8 +314,9 @@ async fn member(app: &App, number: usize) -> String {
     let account = NewAccount { user, email, name: String::new(), password_hash: "-".into() };
     let digest = Digest::of(&token);
     let id = SessionId::new(now, random);
-    let session =
-        NewSession { id, user, team, digest, address: String::new(), agent: String::new() };
+    let (address, agent) = (String::new(), String::new());
+    let method = SessionMethod::Password;
+    let session = NewSession { id, user, team, method, digest, address, agent };
     let id = MailId::new(now, random);
     let welcome = Mail { id, to, reply_to: None, subject: String::new(), text: String::new() };
     app.store.sign_up(team, &account, &session, &welcome, None, &system_at(now)).await.unwrap();

@@ -1,9 +1,9 @@
-/** A person or a service account in a list, with its menu. */
+/** A person, a team or the like in a list, with its menu. */
 import type { ReactNode } from "react";
-import { useTexts } from "../../shared/i18n";
-import { ActionMenu } from "../../shared/ui/action-menu";
-import { More } from "../../shared/ui/icons";
-import styles from "./team.module.css";
+import { useTexts } from "../i18n";
+import { ActionMenu } from "./action-menu";
+import { More } from "./icons";
+import styles from "./list-row.module.css";
 
 interface Props {
   name: string;
@@ -16,7 +16,7 @@ interface Props {
   children: ReactNode;
 }
 
-export function Row({ name, face, badges, menu, children }: Props) {
+export function ListRow({ name, face, badges, menu, children }: Props) {
   const t = useTexts();
   return (
     <li className={styles.row}>

@@ -1,13 +1,27 @@
-/** An entry of the audit log: a sentence, where it came from, and the changed fields. */
+/** Entries of an audit log: a sentence, where it came from, and the changed fields. */
 import type { ReactNode } from "react";
-import { find } from "../../shared/api/closed-sets";
-import { useTexts, type Texts } from "../../shared/i18n";
-import { Link } from "../../shared/router";
-import { Moment } from "../../shared/ui/time";
-import styles from "./audit.module.css";
-import type { Action, Change, Entry } from "./data";
+import { find } from "../api/closed-sets";
+import type { components } from "../api/schema";
+import { useTexts, type Texts } from "../i18n";
+import { Link } from "../router";
+import styles from "./audit-entry.module.css";
+import { Moment } from "./time";
 
-export function EntryRow({ entry }: { entry: Entry }) {
+export type Entry = components["schemas"]["AuditEntry"];
+type Change = components["schemas"]["AuditChange"];
+type Action = components["schemas"]["KnownAuditAction"];
+
+export function AuditEntries({ entries }: { entries: Entry[] }) {
+  return (
+    <ol className={styles.entries}>
+      {entries.map((entry) => (
+        <EntryRow key={entry.seq} entry={entry} />
+      ))}
+    </ol>
+  );
+}
+
+function EntryRow({ entry }: { entry: Entry }) {
   const t = useTexts();
   const { from, changes } = entry;
   return (
