@@ -243,7 +243,7 @@ impl Store {
         if !credentials::is_valid(&mut tx, Authority { user, team, credential: entered }).await? {
             return Ok(false);
         }
-        // Whoever has an API key has no more than that, even with the password.
+        // A session of an API key never becomes fresh, even with the password.
         let updated = within!(tx, |db| {
             sqlx::query(
                 "update sessions set reauthenticated_at = $2
