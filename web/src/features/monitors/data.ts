@@ -164,21 +164,11 @@ export function seriesQuery(id: string, window: Window, split: boolean) {
 }
 
 /** The refetch interval in ms while deliveries are pending; there are no events for them. */
-const whilePending = (shown: Alert[] | undefined) =>
+export const whilePending = (shown: Alert[] | undefined) =>
   shown?.some((alert) => alert.deliveries.some((delivery) => delivery.state === "waiting")) ? 2_000 : false;
 
 /** The prefix of the query keys for alerts. */
 export const ALERTS = ["alerts"] as const;
-
-/** The newest alerts of the team. */
-export function allAlertsQuery(limit: number) {
-  return queryOptions({
-    queryKey: [...ALERTS, "all", limit],
-    queryFn: async ({ signal }): Promise<Alert[]> => (await unwrap(GET("/api/v1/alerts", { params: { query: { limit } }, signal }))).alerts,
-    refetchInterval: ({ state }) => whilePending(state.data),
-    placeholderData: keepPreviousData,
-  });
-}
 
 export function alertsOfQuery(id: string) {
   return queryOptions({

@@ -1669,6 +1669,505 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alert/{alertid}/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    alertid: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertDetail"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    alertid: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AlertComment"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertResponse"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/unacknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    alertid: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertResponse"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    alertid: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SnoozeAlert"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertResponse"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    alertid: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AssignAlert"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertResponse"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/comment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    alertid: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CommentAlert"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertResponse"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/severity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    alertid: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SetSeverity"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertResponse"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    alertid: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AlertComment"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertResponse"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AlertsComment"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertsChanged"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SnoozeAlerts"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertsChanged"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AlertsComment"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AlertsChanged"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/action/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    token: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ActionLinkBody"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    token: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ActByLink"];
+                };
+            };
+            responses: {
+                /** @description x */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ActionLinkBody"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1697,6 +2196,16 @@ export interface components {
              * @description The time of the first failed check.
              */
             started: string;
+            severity: components["schemas"]["Severity"];
+            status: components["schemas"]["AlertStatus"];
+            suppressed_by?: null | components["schemas"]["Suppression"];
+            /** Format: date-time */
+            notified?: string | null;
+            acknowledged?: null | components["schemas"]["Acknowledgement"];
+            /** Format: date-time */
+            snoozed_until?: string | null;
+            assignee?: null | components["schemas"]["Assignee"];
+            resolved?: null | components["schemas"]["Resolution"];
         };
         /**
          * @description What an alert is about.
@@ -2174,22 +2683,22 @@ export interface components {
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "mfa.enable" | "mfa.disable" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "mfa.enable" | "mfa.disable" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
          */
-        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream";
+        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "alert" | "alerts" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream";
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone" | "alert_over";
         /**
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "alert.acknowledged" | "alert.assigned" | "alert.resolved" | "notifier.test";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
@@ -2657,6 +3166,7 @@ export interface components {
             timeout?: number | null;
             type: components["schemas"]["MonitorType"];
             upside_down_mode: boolean;
+            severity: components["schemas"]["Severity"];
         };
         MonitorAnswer: {
             message: string;
@@ -3412,6 +3922,7 @@ export interface components {
             type?: components["schemas"]["KnownMonitorType"] | null;
             /** @description Inverts up and down; required for a new monitor. */
             upside_down_mode?: boolean | null;
+            severity?: null | components["schemas"]["Severity"];
         };
         /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
@@ -3783,6 +4294,120 @@ export interface components {
         };
         /** @description The format of a webhook's messages: the name of a built-in template, a custom template, or empty for Wakeful's own format. */
         WebhookTemplate: components["schemas"]["KnownWebhookTemplate"] | string;
+        /** @enum {string} */
+        Severity: "critical" | "warning" | "info";
+        /** @enum {string} */
+        AlertStatus: "suppressed" | "open" | "acknowledged" | "snoozed" | "resolved" | "over";
+        /** @enum {string} */
+        TimelineKind: "opened" | "suppressed" | "released" | "notified" | "acknowledged" | "unacknowledged" | "snoozed" | "woke" | "assigned" | "commented" | "severity" | "paused" | "resumed" | "recovered" | "resolved" | "delivery";
+        /** @enum {string} */
+        SuppressionReason: "maintenance";
+        /** @enum {string} */
+        LinkAction: "acknowledge" | "snooze" | "comment" | "resolve";
+        Suppression: {
+            reason: components["schemas"]["SuppressionReason"];
+            id: string;
+            name: string;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until?: string | null;
+        };
+        Acknowledgement: {
+            /** Format: date-time */
+            at: string;
+            userid?: string | null;
+            name: string;
+            via: string;
+        };
+        Assignee: {
+            userid: string;
+            name: string;
+        };
+        Resolution: {
+            /** Format: date-time */
+            at: string;
+            name: string;
+        };
+        AlertResponse: {
+            success: boolean;
+            alert: components["schemas"]["Alert"];
+        };
+        TimelineEntry: {
+            /** Format: date-time */
+            at: string;
+            kind: components["schemas"]["TimelineKind"];
+            text: string;
+            userid?: string | null;
+            name: string;
+            via: string;
+            delivery?: null | components["schemas"]["Delivery"];
+        };
+        AlertDetail: {
+            success: boolean;
+            alert: components["schemas"]["Alert"];
+            timeline: components["schemas"]["TimelineEntry"][];
+        };
+        AlertComment: {
+            comment?: string | null;
+        };
+        SnoozeAlert: {
+            /** Format: date-time */
+            until?: string | null;
+            seconds?: number | null;
+            comment?: string | null;
+        };
+        AssignAlert: {
+            userid?: string | null;
+        };
+        CommentAlert: {
+            text: string;
+        };
+        SetSeverity: {
+            severity: components["schemas"]["Severity"];
+        };
+        AlertsComment: {
+            alertids: string[];
+            comment?: string | null;
+        };
+        SnoozeAlerts: {
+            alertids: string[];
+            /** Format: date-time */
+            until?: string | null;
+            seconds?: number | null;
+            comment?: string | null;
+        };
+        SkippedAlert: {
+            alertid: string;
+            code: components["schemas"]["ErrorCode"];
+        };
+        AlertsChanged: {
+            success: boolean;
+            done: number;
+            skipped: components["schemas"]["SkippedAlert"][];
+        };
+        ActByLink: {
+            action: components["schemas"]["LinkAction"];
+            seconds?: number | null;
+            text?: string | null;
+            name?: string | null;
+        };
+        ActionLinkBody: {
+            success: boolean;
+            name: string;
+            kind: components["schemas"]["AlertKind"];
+            severity: components["schemas"]["Severity"];
+            status: components["schemas"]["AlertStatus"];
+            cause: string;
+            /** Format: date-time */
+            started: string;
+            /** Format: date-time */
+            ended?: string | null;
+            acknowledged_by?: string | null;
+            /** Format: date-time */
+            snoozed_until?: string | null;
+            person?: string | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -4459,6 +5084,13 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
+                status?: components["schemas"]["AlertStatus"];
+                severity?: components["schemas"]["Severity"];
+                kind?: components["schemas"]["AlertKind"];
+                monitorid?: string;
+                tag?: string;
+                assignee?: string;
+                q?: string;
             };
             header?: never;
             path?: never;
