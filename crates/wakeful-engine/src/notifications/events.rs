@@ -60,7 +60,7 @@ fn add_change_event(
     record.opens.extend(Alert::of_change(alert, monitor, change));
     let Heartbeat { at, message, .. } = &record.heartbeat;
     if change.closes_alert() {
-        record.closes = Some((alert, *at));
+        record.closes = Some((alert, (*at).max(outage.started)));
     }
     let status = change.status.as_str();
     let kind = if change.status == Status::Down { event::DOWN } else { event::UP };
