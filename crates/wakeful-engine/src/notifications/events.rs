@@ -116,7 +116,7 @@ pub(crate) fn reminder(
     event(monitor, event::REMINDER, alert.id, &due.0.to_string(), &text, &data)
 }
 
-/// The event that somebody has responded to an alert: `done` is what, and by whom.
+/// The event that somebody has responded to an alert: `done` says what was done and by which user.
 pub(crate) fn response(
     stored: &StoredMonitor,
     alert: &DueAlert,
