@@ -10,6 +10,7 @@ use crate::payment_methods::card;
 
 /// Responses with an array that are not lists.
 const NO_LISTS: &[&str] = &[
+    "/api/v1/alert/{alertid}/get",
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
     "/api/v1/monitors/summary",

@@ -1,4 +1,4 @@
-//! Alerts: what users do with them, and the processor that decides whom to notify.
+//! Alerts: what users do with them, and the processor that decides who is notified.
 
 pub mod action_links;
 pub mod alerts;

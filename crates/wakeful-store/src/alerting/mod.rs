@@ -3,5 +3,4 @@
 pub(crate) mod alerts;
 pub(crate) mod decisions;
 pub(crate) mod due;
-pub(crate) mod signal;
 pub(crate) mod timeline;
