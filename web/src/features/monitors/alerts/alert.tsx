@@ -11,10 +11,9 @@ import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Link, useParams } from "../../../shared/router";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { DetailLayout, Fact, Facts } from "../../../shared/ui/detail-layout";
-import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { ErrorNotice, FormError } from "../../../shared/ui/error-notice";
 import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { useForm } from "../../../shared/ui/form";
-import { FormLayout } from "../../../shared/ui/form-layout";
 import { Check, Chevron } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
 import { May } from "../../../shared/ui/may";
@@ -27,6 +26,7 @@ import styles from "./alert.module.css";
 import { causeOf } from "./cause";
 import { alertQuery, changeAlert, type Detail, type SingleAction } from "./data";
 import { Responses, SeverityLabel, StatusLabel } from "./labels";
+import { inOrder } from "./notes";
 import { ResolveDialog, SnoozeMenu, useRun } from "./respond";
 import { Timeline } from "./timeline";
 import { isLasting, severities } from "./view";
@@ -71,7 +71,7 @@ function AlertPage({ detail: { alert, timeline } }: { detail: Detail }) {
         </p>
       </Panel>
       <Panel title={t.alerts.timeline} lead={t.alerts.timelineLead}>
-        <Timeline entries={timeline} about={name} />
+        <Timeline entries={inOrder(timeline)} about={name} />
         <May do="respond">
           <Comment alertid={alert.alertid} />
         </May>
@@ -92,7 +92,6 @@ function AlertFacts({ alert }: { alert: Alert }) {
       </Fact>
       {isOutage && <Fact label={alert.ended ? alerts.lasted : alerts.lasts}>{span(until - Date.parse(alert.started))}</Fact>}
       <Fact label={alerts.notified}>{alert.notified ? <Moment at={alert.notified} /> : alerts.notNotified}</Fact>
-      <Fact label={alerts.assignee}>{alert.assignee?.name ?? alerts.nobody}</Fact>
     </Facts>
   );
 }
@@ -197,7 +196,7 @@ function Comment({ alertid }: { alertid: string }) {
   });
   return (
     <div className={styles.add}>
-      <FormLayout form={form} action={alerts.addComment} disabled={form.values.text.trim() === ""}>
+      <form className={styles.form} onSubmit={form.submit} noValidate>
         <Textarea
           name="text"
           label={alerts.comment}
@@ -208,7 +207,11 @@ function Comment({ alertid }: { alertid: string }) {
           error={form.errors.text}
           onChange={({ currentTarget }) => form.set("text", currentTarget.value)}
         />
-      </FormLayout>
+        <FormError text={form.fault} />
+        <Button type="submit" variant="default" loading={form.busy} disabled={form.values.text.trim() === ""}>
+          {alerts.addComment}
+        </Button>
+      </form>
     </div>
   );
 }

@@ -22,7 +22,7 @@ import { Page, Panel } from "../../../shared/ui/page";
 import { Milliseconds, Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useErrorMessage } from "../../../shared/ui/error-message";
-import { Responses, StatusLabel } from "../alerts/labels";
+import { Responses } from "../alerts/labels";
 import { AlertRows } from "../alerts/rows";
 import { isLasting } from "../alerts/view";
 import { HeartbeatBars } from "../heartbeat-bars";
@@ -293,7 +293,6 @@ function CurrentAlert({ monitor }: { monitor: Monitor }) {
   if (monitor.status !== "down" || !alert) return null;
   return (
     <div className={styles.current}>
-      <StatusLabel alert={alert} />
       <Responses alert={alert} />
       <Link to={`/alert/${alert.alertid}`}>{t.alerts.alertOf(monitor.name)}</Link>
     </div>
