@@ -6,6 +6,7 @@ import "../shared/ui/tokens.css";
 import "./action.css";
 import { applyScheme, onSystemChange } from "../shared/ui/color-scheme";
 import { chosen, localeOf } from "../shared/i18n/language";
+import { readStored, store } from "../shared/lib/storage";
 import { act, LinkError, messageOf, readAlert, type Failure, type Order } from "./api";
 import { element } from "./element";
 import { durationOf, isLasting, isUnacknowledged, responseOf, stateOf, type LinkedAlert } from "./state";
@@ -95,7 +96,7 @@ function nameField(): HTMLElement[] {
     maxlength: "255",
     required: "",
     "aria-describedby": "name-help",
-    value: localStorage.getItem(NAME_KEY) ?? "",
+    value: readStored(NAME_KEY) ?? "",
   });
   return [element("label", { for: "name" }, t.name), element("p", { id: "name-help", class: "quiet" }, t.nameHelp), input];
 }
@@ -131,7 +132,7 @@ async function send(form: HTMLFormElement, order: Order) {
   buttons.forEach((button) => (button.disabled = true));
   try {
     const alert = await act(token, { ...order, ...(name !== "" && { name }) });
-    if (name !== "") localStorage.setItem(NAME_KEY, name);
+    if (name !== "") store(NAME_KEY, name);
     done(alert, order.action === "comment" ? t.commented : responseOf(alert, t, Date.now(), locale));
   } catch (error) {
     buttons.forEach((button) => (button.disabled = false));

@@ -1,15 +1,16 @@
 /** The language of the texts: the user's choice, or that of the browser. */
+import { readStored, store } from "../lib/storage";
 
 export type Language = "en" | "de";
 
 const STORAGE_KEY = "wakeful.language";
 
 export function chosen(): Language {
-  return preferred(localStorage.getItem(STORAGE_KEY), navigator.languages);
+  return preferred(readStored(STORAGE_KEY), navigator.languages);
 }
 
 export function storeChoice(language: Language): void {
-  localStorage.setItem(STORAGE_KEY, language);
+  store(STORAGE_KEY, language);
 }
 
 export function preferred(stored: string | null, browser: readonly string[]): Language {

@@ -1,4 +1,5 @@
 /** The color scheme of the document: that of the system, unless the user has chosen one. */
+import { readStored, store } from "../lib/storage";
 
 export type Choice = "system" | "light" | "dark";
 
@@ -6,12 +7,12 @@ const STORAGE_KEY = "wakeful.scheme";
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 export function choice(): Choice {
-  const stored = localStorage.getItem(STORAGE_KEY);
+  const stored = readStored(STORAGE_KEY);
   return stored === "light" || stored === "dark" ? stored : "system";
 }
 
 export function storeChoice(next: Choice): void {
-  localStorage.setItem(STORAGE_KEY, next);
+  store(STORAGE_KEY, next);
 }
 
 export function scheme(): "light" | "dark" {

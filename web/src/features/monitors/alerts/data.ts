@@ -3,13 +3,17 @@ import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/reac
 import { GET, POST, unwrap } from "../../../shared/api/client";
 import type { Severity } from "../../../shared/api/closed-sets";
 import type { components } from "../../../shared/api/schema";
-import { ALERTS, whilePending, type Alert } from "../data";
+import { ALERTS, type Alert, type Window } from "../data";
 import { chunks } from "../list/bulk-changes";
 import { newestOf, tabs, type AlertView } from "./view";
 
 export type Detail = components["schemas"]["AlertDetail"];
 export type TimelineEntry = components["schemas"]["TimelineEntry"];
 type Skipped = components["schemas"]["SkippedAlert"];
+
+/** The refetch interval in ms while deliveries are pending; there are no events for them. */
+const whilePending = (shown: Alert[] | undefined) =>
+  shown?.some((alert) => alert.deliveries.some((delivery) => delivery.state === "waiting")) ? 2_000 : false;
 
 /** The newest alerts of a view; a tab may have several statuses, and the service filters by one. */
 export function alertsQuery(view: AlertView, limit: number) {
@@ -31,6 +35,44 @@ export function alertsQuery(view: AlertView, limit: number) {
       return newestOf(await Promise.all(lists), limit);
     },
     refetchInterval: ({ state }) => whilePending(state.data),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The newest alerts of a monitor. */
+export function alertsOfQuery(id: string) {
+  return queryOptions({
+    queryKey: [...ALERTS, id],
+    queryFn: ({ signal }) => {
+      const params = { path: { monitorid: id }, query: { limit: 50 } };
+      return unwrap(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal })).then((answer) => answer.alerts);
+    },
+    refetchInterval: ({ state }) => whilePending(state.data),
+  });
+}
+
+/** Page sizes: the first page is enough for most ranges. */
+const PAGE_SIZES = [50, 1000, 1000, 1000];
+
+/** A monitor's alerts back to the start of a window, newest first; a window that ends now moves along. */
+export function alertsInQuery(id: string, window: Window) {
+  return queryOptions({
+    queryKey: [...ALERTS, id, window],
+    queryFn: async ({ signal }): Promise<Alert[]> => {
+      const from = "last" in window ? Date.now() - window.last * 1000 : window.from;
+      const found: Alert[] = [];
+      let cursor: string | undefined;
+      for (const limit of PAGE_SIZES) {
+        const params = { path: { monitorid: id }, query: { limit, ...(cursor !== undefined && { cursor }) } };
+        const page = await unwrap(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal }));
+        found.push(...page.alerts);
+        cursor = page.next_cursor ?? undefined;
+        // Outages of one monitor do not overlap, so older ones ended before the window.
+        if (cursor === undefined || page.alerts.some(({ kind, started }) => kind === "outage" && Date.parse(started) < from)) break;
+      }
+      return found;
+    },
+    gcTime: 120_000,
     placeholderData: keepPreviousData,
   });
 }

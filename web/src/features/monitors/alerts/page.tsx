@@ -115,6 +115,7 @@ function List({ view }: { view: AlertView }) {
   const { data, error, isPending, refetch } = useQuery(alertsQuery({ ...view, q }, limit));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [skipped, setSkipped] = useState<SkippedAlert[]>([]);
+  useKeys(selected.size > 0 ? { Escape: () => setSelected(new Set()) } : {});
   if (isPending) return <Loading />;
   if (!data) return <ErrorNotice error={error} retry={() => void refetch()} />;
   // An alert that has left the list is no longer selected.

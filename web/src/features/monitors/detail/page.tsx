@@ -22,12 +22,12 @@ import { Page, Panel } from "../../../shared/ui/page";
 import { Milliseconds, Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useErrorMessage } from "../../../shared/ui/error-message";
+import { alertsOfQuery } from "../alerts/data";
 import { Responses } from "../alerts/labels";
 import { AlertRows } from "../alerts/rows";
 import { isLasting } from "../alerts/view";
 import { HeartbeatBars } from "../heartbeat-bars";
 import {
-  alertsOfQuery,
   beatsQuery,
   checkNow,
   isCheckable,
