@@ -65,14 +65,15 @@ pub(crate) fn snooze(fields: &mut Fields, now: Millis) -> Option<Action> {
         fields.refuse("seconds", "or until is required, but not both");
         return None;
     }
-    let until = match fields.has("seconds") {
-        true => fields.optional_number("seconds", snooze_span).map(|span| now.after(span)),
-        false => fields.optional("until", |text| {
+    let until = if fields.has("seconds") {
+        fields.optional_number("seconds", snooze_span).map(|span| now.after(span))
+    } else {
+        fields.optional("until", |text| {
             let until = Millis::parse(text)
                 .ok_or_else(|| Invalid::new("must be a time such as 2026-11-15T09:30:00Z"))?;
             let is_allowed = until >= now.after(MIN_SNOOZE) && until <= now.after(MAX_SNOOZE);
             is_allowed.then_some(until).ok_or_else(|| Invalid::new(SNOOZE_RANGE))
-        }),
+        })
     };
     Some(Action::Snooze { until: until?, comment })
 }

@@ -67,9 +67,10 @@ async fn list_alerts(
 ) -> ApiResult<AlertList> {
     let found = AlertQuery {
         monitor: None,
-        status: query.optional("status", |text| one_of(text, AlertStatus::ALL, |one| one.as_str())),
+        status: query
+            .optional("status", |text| one_of(text, AlertStatus::ALL, AlertStatus::as_str)),
         severity: query.optional("severity", Severity::parse),
-        kind: query.optional("kind", |text| one_of(text, AlertKind::ALL, |one| one.as_str())),
+        kind: query.optional("kind", |text| one_of(text, AlertKind::ALL, AlertKind::as_str)),
         tag: query.optional_text("tag"),
         assignee: query.optional("assignee", |text| match text {
             "me" => Ok(caller.user()),

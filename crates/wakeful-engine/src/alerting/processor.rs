@@ -173,7 +173,9 @@ pub(super) async fn monitors_of(
     Ok(found.into_iter().map(|stored| (stored.monitor.id, stored)).collect())
 }
 
-/// Writes decisions; those with too many messages for one transaction in parts.
+/// Writes decisions. If the store rejects some of them, for example because they have too many
+/// messages for one transaction, they are written in parts: one that cannot be written delays no
+/// other.
 async fn write(store: &Store, decided: &[Decided], now: Millis) -> Result<HashSet<AlertId>> {
     let decisions: Vec<AlertDecision> =
         decided.iter().map(|decided| decided.decision.clone()).collect();
@@ -182,17 +184,17 @@ async fn write(store: &Store, decided: &[Decided], now: Millis) -> Result<HashSe
     while let Some(part) = parts.pop() {
         match store.write_decisions(part, now).await {
             Ok(ids) => written.extend(ids),
-            Err(StoreError::TooLarge) if part.len() > 1 => {
+            Err(error @ StoreError::Unavailable(_)) => return Err(error.into()),
+            Err(_) if part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
                 parts.extend([second, first]);
             }
             // A notifier was deleted between being read and being used: decided again later.
-            Err(StoreError::Gone) if part.len() > 1 => {
-                let (first, second) = part.split_at(part.len() / 2);
-                parts.extend([second, first]);
-            }
             Err(StoreError::Gone) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                let id = part[0].alert.id;
+                tracing::error!(alert.id = %id, error = %ErrorChain(&error), "the store rejected the decision about alert {id}, retrying in {} s", POLL_INTERVAL.as_secs());
+            }
         }
     }
     Ok(written)

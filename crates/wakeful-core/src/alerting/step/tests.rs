@@ -566,7 +566,8 @@ struct Tracked {
 impl World {
     fn new(seed: u64) -> Self {
         let mut random = Random(seed);
-        let interval = [None, Some(30), Some(300), Some(3_600)][(random.next() % 4) as usize];
+        let at = usize::try_from(random.next() % 4).expect("small");
+        let interval = [None, Some(30), Some(300), Some(3_600)][at];
         Self {
             random,
             now: 0,
