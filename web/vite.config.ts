@@ -47,8 +47,19 @@ const usedColors = {
   },
 };
 
+/** The page of an action link is a document of its own; see vite.action.config.ts. */
+const actionPage: Plugin = {
+  name: "action-page",
+  configureServer({ middlewares }) {
+    middlewares.use((request, _, next) => {
+      if (request.url?.startsWith("/a/")) request.url = "/action.html";
+      next();
+    });
+  },
+};
+
 export default defineConfig({
-  plugins: [react(), stylesLast, namedImportsOnly],
+  plugins: [react(), stylesLast, namedImportsOnly, actionPage],
   css: { postcss: { plugins: [usedColors] } },
   build: {
     target: "es2022",

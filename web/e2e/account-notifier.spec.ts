@@ -80,7 +80,14 @@ test("an outage before the address is verified is mailed afterwards", async ({ p
   await page.goto(await linkTo(mailServer, member.email));
   await page.getByRole("button", { name: "Verify address" }).click();
   await expect(page.getByRole("main").getByRole("status")).toContainText("Email address verified.");
-  await expect.poll(() => emailsTo(mailServer, member.email).some((email) => /^Subject: \[Down\] nightly/m.test(email))).toBe(true);
+  const mail = () => emailsTo(mailServer, member.email).find((email) => /^Subject: \[Down\] nightly/m.test(email));
+  await expect.poll(mail).toBeDefined();
+  // Its link identifies the recipient.
+  const [path = ""] = /\/a\/wkt_[\w-]+/.exec(mail()?.replaceAll("=\n", "") ?? "") ?? [];
+  await page.goto(path);
+  await expect(page.getByText(`You respond as ${member.email}.`)).toBeVisible();
+  await page.getByRole("button", { name: "Acknowledge" }).click();
+  await expect(page.getByRole("status")).toHaveText(`Acknowledged by ${member.email}.`);
 });
 
 test("the form of a notifier offers the account's own address once", async ({ page, member }) => {

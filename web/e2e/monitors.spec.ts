@@ -117,7 +117,7 @@ test("reports to a push URL are shown live, and an outage becomes an alert", asy
   await expect(page.getByText("12 ms").first()).toBeVisible();
   await request.get(`${shown}?status=down&msg=disk%20full`);
   await expect(page.getByText("Down", { exact: true })).toBeVisible();
-  await expect(page.getByText("Ongoing")).toBeVisible();
+  await expect(page.getByText("Open", { exact: true }).first()).toBeVisible();
   await page.goto("/alerts");
   await expect(page.getByRole("listitem").filter({ hasText: "nightly backup" })).toContainText("disk full");
 });

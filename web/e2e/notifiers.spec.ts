@@ -270,7 +270,7 @@ test("an alert lists each notifier once, with outage and recovery", async ({ pag
   const { notifierid } = await member.api.post<Saved>("notifier/save", { name: "pager", type: "webhook", webhook: { url: hook.url } });
   const monitorid = await outage(member.api, notifierid);
   await member.api.report(monitorid, "up");
-  await page.goto("/alerts");
+  await page.goto("/alerts?tab=over");
   await expect(page.getByText("pager: outage delivered · recovery delivered")).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole("main").getByRole("link", { name: "pager" })).toHaveCount(1);
   hook.close();

@@ -28,6 +28,7 @@ async function createTeam({ api }: Member, target: string): Promise<Visit[]> {
   await api.monitor({ name: "alone" });
   // Nothing listens there: the message about it waits for its next attempt.
   await api.report(job.monitorid, "down", { message: "disk full" });
+  const { alerts } = await api.get<{ alerts: { alertid: string }[] }>("alerts");
   const view: Visit["needs"] = ["view", "You need the role Viewer"];
   const edit: Visit["needs"] = ["edit", "You need the role Editor"];
   const again = "Retry now: message about job";
@@ -46,7 +47,13 @@ async function createTeam({ api }: Member, target: string): Promise<Visit[]> {
     { path: `/monitor/${job.monitorid}`, needs: view, shows: "chat", offers: { respond: [again], edit: ["Replace push URL"] } },
     { path: `/monitor/${shop.monitorid}/edit`, needs: edit },
     { path: "/monitor/new", needs: edit },
-    { path: "/alerts", needs: view, shows: "chat", offers: { respond: [again] } },
+    { path: "/alerts", needs: view, shows: "chat", offers: { respond: [again, "Select the alert for job"] } },
+    {
+      path: `/alert/${alerts[0]?.alertid ?? ""}`,
+      needs: view,
+      shows: "disk full",
+      offers: { respond: [again, "Acknowledge", "Snooze", "Assign", "Severity", "Resolve", "Add comment"] },
+    },
     { path: "/notifiers", needs: view, shows: "chat", offers: { edit: ["New notifier"] } },
     {
       path: `/notifier/${notifierid}`,

@@ -9,6 +9,8 @@ export async function createSampleData(member: Member): Promise<string[]> {
   const job = await member.api.monitor({ name: "nightly backup", tags: "prod, eu", notifiers: notifierid });
   await member.api.report(job.monitorid, "up", { message: "done", load_time: 120 });
   await member.api.report(job.monitorid, "down", { message: "disk full" });
+  const { alerts } = await member.api.get<{ alerts: { alertid: string }[] }>(`monitor/${job.monitorid}/alerts`);
+  const alertid = alerts[0]?.alertid ?? "";
   const calm = await member.api.monitor({ name: "calm", tags: "prod" });
   for (let beat = 0; beat < 3; beat++) await member.api.report(calm.monitorid, "up", { load_time: 20 + beat });
   await member.api.monitor({ name: "paused", isactive: false });
@@ -19,6 +21,8 @@ export async function createSampleData(member: Member): Promise<string[]> {
     "/",
     "/?group=tag",
     "/alerts",
+    "/alerts?tab=over",
+    `/alert/${alertid}`,
     "/notifiers",
     "/notifier/new",
     "/notifier/new?kind=own",

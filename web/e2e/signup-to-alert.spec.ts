@@ -37,7 +37,7 @@ test("from sign-up to the first alert: monitor, notifier, outage, notification, 
   await page.getByRole("button", { name: "Check now" }).click();
   // A retry confirms it five seconds later, without a reload.
   await expect(page.getByText("Down", { exact: true })).toBeVisible({ timeout: 30_000 });
-  const alert = page.getByRole("listitem").filter({ hasText: "Ongoing" });
+  const alert = page.getByRole("listitem").filter({ hasText: "Open" });
   await expect(alert).toContainText("503");
   await expect(alert).toContainText("pager: outage delivered", { timeout: 30_000 });
   const events = hook.bodies.map((body) => JSON.parse(body) as { type: string; data: { monitor: { name: string }; message: string } });

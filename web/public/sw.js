@@ -27,8 +27,13 @@ self.addEventListener("fetch", (event) => {
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== self.location.origin) return;
   if (url.pathname.startsWith("/assets/")) event.respondWith(asset(request));
-  else if (request.mode === "navigate" && !url.pathname.startsWith("/api")) event.respondWith(page(request));
+  else if (request.mode === "navigate" && !isOther(url.pathname)) event.respondWith(page(request));
 });
+
+/** Documents that are not the web app: those of the API, and action links. */
+function isOther(pathname) {
+  return pathname.startsWith("/api") || pathname.startsWith("/a/");
+}
 
 async function storeShell() {
   const response = await fetch(SHELL, { cache: "no-cache", headers: { accept: "text/html" } });

@@ -1,6 +1,6 @@
 //! Serves the web app from the binary. Browsers cache files with a hash in their name
 //! indefinitely and revalidate `index.html` each time. A path that is not a file is a
-//! route of the web app, so it gets `index.html` too.
+//! route of the web app, so it gets `index.html` too; an action link gets a document of its own.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -20,6 +20,9 @@ use crate::serve::SharedBytes;
 struct Files;
 
 const INDEX: &str = "index.html";
+/// The document of an action link: small, and without the web app.
+const ACTION: &str = "action.html";
+const ACTION_PREFIX: &str = "a/";
 /// Every file in this folder has a hash of its content in its name.
 const HASHED_PREFIX: &str = "assets/";
 
@@ -58,7 +61,8 @@ fn resolve(request: &Request) -> Response {
     if path.starts_with(HASHED_PREFIX) || !(path.is_empty() || asks_for_html(headers)) {
         return no_such_path().into_response();
     }
-    file(INDEX, headers).unwrap_or_else(|| Html(include_str!("page.html")).into_response())
+    let document = if path.starts_with(ACTION_PREFIX) { ACTION } else { INDEX };
+    file(document, headers).unwrap_or_else(|| Html(include_str!("page.html")).into_response())
 }
 
 /// A misspelled API call must get 404, not the web app.

@@ -65,6 +65,8 @@ ids! {
     /// The monitors that a member or an API key is limited to.
     MonitorFilterId,
     NotifierId,
+    /// A maintenance window.
+    MaintenanceId,
     /// A webhook that receives the audit log.
     StreamId,
     HeartbeatId,
@@ -73,6 +75,8 @@ ids! {
     /// An event: every delivery of it carries this id.
     EventId,
     DeliveryId,
+    /// An entry of the timeline of an alert.
+    AlertEventId,
     /// The reference calls it `membershipToken`.
     MembershipId,
     PaymentMethodId,

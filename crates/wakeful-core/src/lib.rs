@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod accounts;
+pub mod action_link;
 pub mod alerting;
 pub mod audit;
 pub mod backoff;
@@ -16,6 +17,7 @@ pub mod error_chain;
 pub mod heartbeat;
 pub mod history;
 pub mod id;
+pub mod maintenance;
 pub mod monitors;
 mod named_enum;
 pub mod notifications;
@@ -27,6 +29,7 @@ pub mod schedule;
 pub mod seal;
 pub mod secret;
 mod serde_millis;
+pub mod severity;
 mod stored_as_text;
 pub mod template;
 pub mod time;

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod admin;
+pub mod alerting;
 pub mod audit;
 pub mod billing;
 pub mod bus;
@@ -27,6 +28,7 @@ pub use accounts::{
     operator::*, services::*, signup::*, team::*, teams::*,
 };
 pub use admin::*;
+pub use alerting::{action_links::*, alerts::*};
 pub use audit::{
     AuditChain, AuditQuery, AuditRange, AuditVerification, SaveStream, SavedStream, StoredEntry,
     StreamChange, StreamTest,

@@ -62,6 +62,7 @@ const STEPS: &[Step] = steps![
     "0031_audit_streams",
     "0032_reauthentication",
     "0033_administration",
+    "0034_alerting",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

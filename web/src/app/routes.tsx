@@ -24,6 +24,7 @@ const routes: AppRoute[] = [
   { path: "/monitor/:id/notify", audience: "edit", load: later(() => import("../features/monitors/edit/notify")) },
   { path: "/wallboard", audience: "view", load: later(() => import("../features/monitors/wallboard/page")) },
   { path: "/alerts", audience: "view", load: later(() => import("../features/monitors/alerts/page")) },
+  { path: "/alert/:id", audience: "view", load: later(() => import("../features/monitors/alerts/alert")) },
   { path: "/notifiers", audience: "view", load: later(() => import("../features/notifiers/page")) },
   { path: "/notifier/new", audience: "edit", load: later(() => import("../features/notifiers/edit")) },
   { path: "/notifier/:id", audience: "view", load: later(() => import("../features/notifiers/detail")) },

@@ -55,8 +55,8 @@ export function Shell({ children }: { children: ReactNode }) {
   useKeys({
     ...(edits && { n: () => void navigate("/monitor/new") }),
     "?": () => openDialog("help"),
-    // The dashboard handles this key itself.
-    ...(views && pathname !== "/" && { "/": () => void navigate("/", { state: { search: true } }) }),
+    // Pages with a search of their own handle this key.
+    ...(views && pathname !== "/" && pathname !== "/alerts" && { "/": () => void navigate("/", { state: { search: true } }) }),
   });
   useModifiedKey("k", () => {
     if (dialog === "palette") close();
@@ -109,7 +109,7 @@ function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
         {views && (
           <>
             <Item to="/" icon={Pulse} label={t.nav.monitors} one="/monitor/" />
-            <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
+            <Item to="/alerts" icon={Bell} label={t.nav.alerts} one="/alert/" />
             <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<NotifierHealth as="badge" />} />
           </>
         )}

@@ -4,6 +4,8 @@
 
 mod accounts;
 mod admin;
+mod action_links;
+mod alerts;
 mod api_keys;
 mod audit;
 mod contact;
@@ -45,6 +47,7 @@ pub(crate) fn public() -> OpenApiRouter<Api> {
         .merge(invitations::public())
         .merge(contact::public())
         .merge(push::public())
+        .merge(action_links::public())
         .merge(payment_callback::public())
 }
 
@@ -71,6 +74,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(notifiers::protected())
         .merge(regions::protected())
         .merge(history::protected())
+        .merge(alerts::protected())
         .merge(stats::protected())
         .merge(report::protected())
         .merge(events::protected())

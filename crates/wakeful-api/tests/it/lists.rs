@@ -14,6 +14,7 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/admin/deliveries",
     "/api/v1/admin/settings",
     "/api/v1/admin/overview",
+    "/api/v1/alert/{alertid}/get",
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
     "/api/v1/monitors/summary",

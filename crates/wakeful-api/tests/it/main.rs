@@ -4,6 +4,7 @@
 
 mod account_notifier;
 mod admin;
+mod alerts;
 mod api_keys;
 mod audit;
 mod audit_streams;

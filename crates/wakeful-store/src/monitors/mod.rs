@@ -3,7 +3,7 @@
 
 mod bulk;
 pub(crate) mod certificates;
-mod list;
+pub(crate) mod list;
 mod listening_mark;
 mod row;
 pub(crate) mod save;

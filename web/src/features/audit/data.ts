@@ -13,6 +13,7 @@ export type Thing = Action extends infer A ? (A extends `${infer T}.${string}` ?
 export const things = valuesOfSet<Thing>({
   monitor: true,
   notifier: true,
+  alert: true,
   member: true,
   service: true,
   key: true,

@@ -163,59 +163,8 @@ export function seriesQuery(id: string, window: Window, split: boolean) {
   });
 }
 
-/** The refetch interval in ms while deliveries are pending; there are no events for them. */
-const whilePending = (shown: Alert[] | undefined) =>
-  shown?.some((alert) => alert.deliveries.some((delivery) => delivery.state === "waiting")) ? 2_000 : false;
-
 /** The prefix of the query keys for alerts. */
 export const ALERTS = ["alerts"] as const;
-
-/** The newest alerts of the team. */
-export function allAlertsQuery(limit: number) {
-  return queryOptions({
-    queryKey: [...ALERTS, "all", limit],
-    queryFn: async ({ signal }): Promise<Alert[]> => (await unwrap(GET("/api/v1/alerts", { params: { query: { limit } }, signal }))).alerts,
-    refetchInterval: ({ state }) => whilePending(state.data),
-    placeholderData: keepPreviousData,
-  });
-}
-
-export function alertsOfQuery(id: string) {
-  return queryOptions({
-    queryKey: [...ALERTS, id],
-    queryFn: ({ signal }) => {
-      const params = { path: { monitorid: id }, query: { limit: 50 } };
-      return unwrap(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal })).then((answer) => answer.alerts);
-    },
-    refetchInterval: ({ state }) => whilePending(state.data),
-  });
-}
-
-/** Page sizes: the first page is enough for most ranges. */
-const PAGE_SIZES = [50, 1000, 1000, 1000];
-
-/** A monitor's alerts back to the start of a window, newest first; a window that ends now moves along. */
-export function alertsInQuery(id: string, window: Window) {
-  return queryOptions({
-    queryKey: [...ALERTS, id, window],
-    queryFn: async ({ signal }): Promise<Alert[]> => {
-      const from = "last" in window ? Date.now() - window.last * 1000 : window.from;
-      const found: Alert[] = [];
-      let cursor: string | undefined;
-      for (const limit of PAGE_SIZES) {
-        const params = { path: { monitorid: id }, query: { limit, ...(cursor !== undefined && { cursor }) } };
-        const page = await unwrap(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal }));
-        found.push(...page.alerts);
-        cursor = page.next_cursor ?? undefined;
-        // Outages of one monitor do not overlap, so older ones ended before the window.
-        if (cursor === undefined || page.alerts.some(({ kind, started }) => kind === "outage" && Date.parse(started) < from)) break;
-      }
-      return found;
-    },
-    gcTime: 120_000,
-    placeholderData: keepPreviousData,
-  });
-}
 
 /** Replaces a monitor in the cache. */
 export function show(client: QueryClient, saved: Monitor): void {

@@ -66,6 +66,7 @@ function listen(client: QueryClient): () => void {
   let collected = new Map<string, Beat[]>();
   let saved = new Set<string>();
   let deleted = new Set<string>();
+  let alerted = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let healthTimers: ReturnType<typeof setTimeout>[] = [];
   let lost = false;
@@ -84,6 +85,8 @@ function listen(client: QueryClient): () => void {
     saved = new Set<string>();
     deleted = new Set<string>();
     apply(client, beats);
+    if (alerted) refetch(client, ALERTS);
+    alerted = false;
     if (isAnyChanged(beats)) renewHealthSoon();
     if (gone.size > 0) forget(client, gone);
     void read(
@@ -108,6 +111,7 @@ function listen(client: QueryClient): () => void {
       });
       on(source, "saved", (data) => saved.add((data as Beat).monitorid));
       on(source, "deleted", (data) => deleted.add((data as Beat).monitorid));
+      on(source, "alert", () => (alerted = true));
       source.addEventListener("missed", () => renew(client));
     },
     opened: () => {

@@ -5,9 +5,9 @@
 import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 import type { Texts } from "./en";
 import type { FirstTexts } from "./first.en";
+import { chosen, localeOf, storeChoice, type Language } from "./language";
 
-export type { FirstTexts, Texts };
-export type Language = "en" | "de";
+export type { FirstTexts, Language, Texts };
 
 const firstLoaders: Record<Language, () => Promise<FirstTexts>> = {
   en: async () => (await import("./first.en")).first,
@@ -38,8 +38,6 @@ export function loadTexts(language: Language = chosen()): Promise<Texts> {
 
 const LOAD_RETRY_DELAY = 2_000;
 
-const STORAGE_KEY = "wakeful.language";
-
 interface Selected {
   language: Language;
   /** The regional variant for times, dates and numbers: en-GB, de-AT. */
@@ -52,23 +50,6 @@ interface I18n extends Selected {
 }
 
 const Context = createContext<I18n | null>(null);
-
-function chosen(): Language {
-  return preferred(localStorage.getItem(STORAGE_KEY), navigator.languages);
-}
-
-export function preferred(stored: string | null, browser: readonly string[]): Language {
-  const known = (tag: string): tag is Language => tag === "en" || tag === "de";
-  if (stored !== null && known(stored)) return stored;
-  return browser.map((tag) => tag.slice(0, 2).toLowerCase()).find(known) ?? "en";
-}
-
-/** The language in the reader's region: that of the browser's variant of it, otherwise of its first language with a region. */
-export function localeOf(language: Language, browser: readonly string[]): string {
-  const regions = browser.map((tag) => /^(\w+)(?:-\w{4})?-(\w{2}|\d{3})$/.exec(tag)).filter((match) => match !== null);
-  const [, , region] = regions.find(([, spoken]) => spoken === language) ?? regions[0] ?? [];
-  return region === undefined ? language : `${language}-${region}`;
-}
 
 export function TextProvider({ children }: { children: ReactNode }) {
   const [{ language, switched }, select] = useState(() => ({ language: chosen(), switched: false }));
@@ -96,7 +77,7 @@ export function TextProvider({ children }: { children: ReactNode }) {
     };
   }, [language, switched]);
   const setLanguage = useCallback((next: Language) => {
-    localStorage.setItem(STORAGE_KEY, next);
+    storeChoice(next);
     select({ language: next, switched: true });
   }, []);
   const i18n = useMemo(

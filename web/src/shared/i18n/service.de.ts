@@ -51,6 +51,7 @@ const codes: ServiceMessages["codes"] = {
   not_found: "Das gibt es in diesem Team nicht.",
   misdirected_request: "Dieser Server ist unter dieser Adresse nicht erreichbar. Öffnen Sie ihn unter seiner öffentlichen Adresse.",
   bad_card_token: "Ihre Kartendaten sind abgelaufen. Geben Sie die Karte noch einmal ein.",
+  alert_over: "Dieser Alarm ist schon vorbei oder erledigt.",
   monitor_inactive: "Der Monitor ist pausiert. Setzen Sie ihn zuerst fort.",
   no_push_url: "Dieser Monitor hat keine Push-URL.",
   monitor_passive: "Push-Monitore lassen sich nicht von Hand prüfen; sie warten auf eine Meldung.",
@@ -172,6 +173,10 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be tags of at most {} characters", "Jedes Tag darf höchstens {} Zeichen lang sein."],
   ["must be at most {} regions", "Höchstens {} Regionen sind erlaubt."],
   ["must not be more than there are regions", "Darf nicht größer als die Zahl der Regionen sein."],
+  ["must be a minute to 30 days from now", "Wählen Sie einen Zeitpunkt zwischen einer Minute und 30 Tagen ab jetzt."],
+  ["must be 60 to 2592000", "Wählen Sie einen Zeitpunkt zwischen einer Minute und 30 Tagen ab jetzt."],
+  ["must be 60 to 86400", "Wählen Sie einen Zeitpunkt zwischen einer Minute und einem Tag ab jetzt."],
+  ["must be a member of the team", "Wählen Sie ein Mitglied Ihres Teams."],
   ["names a notifier that this team does not have", "Einen der Melder gibt es in diesem Team nicht."],
 
   ["contains unknown notifiers: {}", "Diese Melder gibt es nicht: {}"],

@@ -37,6 +37,7 @@ const codes: ServiceMessages["codes"] = {
   not_found: "Your team doesn’t have this. It may have been deleted.",
   misdirected_request: "This server isn’t available at this address. Open it at its public address.",
   bad_card_token: "Your card details expired. Enter the card again.",
+  alert_over: "This alert has already ended or was resolved.",
   monitor_inactive: "The monitor is paused. Resume it first.",
   no_push_url: "This monitor has no push URL.",
   monitor_passive: "Push monitors can’t be checked by hand; they wait for a report.",
@@ -154,6 +155,10 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be tags of at most {} characters", "Tags can have at most {} characters."],
   ["must be at most {} regions", "Choose at most {} regions."],
   ["must not be more than there are regions", "There are fewer regions than that."],
+  ["must be a minute to 30 days from now", "Choose a time between one minute and 30 days from now."],
+  ["must be 60 to 2592000", "Choose a time between one minute and 30 days from now."],
+  ["must be 60 to 86400", "Choose a time between one minute and a day from now."],
+  ["must be a member of the team", "Choose a member of your team."],
   ["names a notifier that this team does not have", "Your team doesn’t have one of these notifiers."],
 
   ["contains unknown notifiers: {}", "Your team doesn’t have these notifiers: {}"],

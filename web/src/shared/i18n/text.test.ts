@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { de } from "./de";
 import { en } from "./en";
-import { localeOf, preferred, type Texts } from "./index";
+import type { Texts } from "./index";
+import { localeOf, preferred } from "./language";
 
 test("the user's choice has priority over the browser's, and an unknown language means English", () => {
   expect(preferred("de", ["en-US"])).toBe("de");

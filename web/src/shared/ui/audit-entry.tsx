@@ -65,13 +65,16 @@ function actionText({ action, actor, object }: Entry, { audit }: Texts): string 
   return known ? audit.actions[known] : action;
 }
 
-function ObjectName({ entry: { action, object } }: { entry: Entry }): ReactNode {
+function ObjectName({ entry: { action, object, changes } }: { entry: Entry }): ReactNode {
   const t = useTexts();
+  // Several alerts in one call; their names are one of the changes.
+  if (object.kind === "alerts") return <b>{text(changes.find(({ field }) => field === "monitors")?.to)}</b>;
   const name = object.name ?? t.audit.formerMember;
   if (name === "") return null;
   const isThere = !action.endsWith(".delete");
   if (object.kind === "monitor" && isThere) return <Link to={`/monitor/${object.id}`}>{name}</Link>;
   if (object.kind === "notifier" && isThere) return <Link to={`/notifier/${object.id}`}>{name}</Link>;
+  if (object.kind === "alert") return <Link to={`/alert/${object.id}`}>{name}</Link>;
   return <b>{name}</b>;
 }
 

@@ -12,47 +12,74 @@ import { Moment } from "../../../shared/ui/time";
 import type { Alert } from "../data";
 import styles from "./alerts.module.css";
 import { causeOf } from "./cause";
+import { Responses, SeverityLabel, StatusLabel } from "./labels";
 
-export function AlertRows({ alerts, named }: { alerts: Alert[]; named: boolean }) {
+export interface Selection {
+  selected: ReadonlySet<string>;
+  toggle: (alertid: string) => void;
+}
+
+interface Props {
+  alerts: Alert[];
+  /** Whether the name of the monitor is shown. */
+  named: boolean;
+  /** For users who may respond to several alerts at once. */
+  selection?: Selection | null;
+}
+
+export function AlertRows({ alerts, named, selection = null }: Props) {
   return (
-    <ol className={styles.rows}>
+    <ol className={styles.rows} data-selectable={selection !== null || undefined}>
       {alerts.map((alert) => (
-        <Row key={alert.alertid} alert={alert} named={named} />
+        <Row key={alert.alertid} alert={alert} named={named} selection={selection} />
       ))}
     </ol>
   );
 }
 
-function Row({ alert, named }: { alert: Alert; named: boolean }) {
+function Row({ alert, named, selection }: { alert: Alert; named: boolean; selection: Selection | null }) {
   const t = useTexts();
   const { locale } = useLanguage();
   const now = useNow();
-  const open = !alert.ended;
   const until = alert.ended ? Date.parse(alert.ended) : now;
-  const warning = alert.kind === "certificate";
+  const { name } = alert.monitor;
+  const selected = selection?.selected.has(alert.alertid) ?? false;
   return (
-    <li className={styles.row}>
-      <span className={styles.kind} data-open={open || undefined} data-kind={alert.kind}>
-        {warning ? t.alerts.certificate : open ? t.alerts.open : t.alerts.resolved}
+    <li className={styles.row} data-selected={selected || undefined}>
+      {selection && (
+        <label className={styles.select}>
+          <input type="checkbox" checked={selected} onChange={() => selection.toggle(alert.alertid)} />
+          <span className="sr-only">{t.alerts.select(name)}</span>
+        </label>
+      )}
+      <span className={styles.kind}>
+        <StatusLabel alert={alert} />
+        <SeverityLabel severity={alert.severity} />
       </span>
       <div className={styles.words}>
-        {named && <Link to={`/monitor/${alert.monitor.monitorid}`}>{alert.monitor.name}</Link>}
+        {named && <Link to={`/alert/${alert.alertid}`}>{name}</Link>}
         <div className={styles.cause}>
           <ExpandableText text={causeOf(alert, t, locale)} />
         </div>
+        <Responses alert={alert} />
         {alert.deliveries.length > 0 && (
           <ul className={styles.deliveries}>
             {byNotifier(alert.deliveries).map((deliveries) => (
-              <NotifierLine key={deliveries[0].notifierid} deliveries={deliveries} about={alert.monitor.name} />
+              <NotifierLine key={deliveries[0].notifierid} deliveries={deliveries} about={name} />
             ))}
           </ul>
         )}
       </div>
       <span className={styles.when}>
         <Moment at={alert.started} />
+        {!named && (
+          <Link to={`/alert/${alert.alertid}`} aria-label={t.alerts.detailsOf(name)}>
+            {t.alerts.details}
+          </Link>
+        )}
       </span>
       {/* Only outages have a duration. */}
-      <span className={`${styles.lasted ?? ""} num`}>{!warning && span(until - Date.parse(alert.started))}</span>
+      <span className={`${styles.lasted ?? ""} num`}>{alert.kind === "outage" && span(until - Date.parse(alert.started))}</span>
     </li>
   );
 }
@@ -98,13 +125,13 @@ function NotifierLine({ deliveries, about }: { deliveries: Deliveries; about: st
   );
 }
 
-function isUndelivered(delivery: Delivery): boolean {
+export function isUndelivered(delivery: Delivery): boolean {
   const state = deliveryStateOf(delivery);
   return state === "retrying" || state === "failed";
 }
 
 /** What became of one message. */
-function DeliveryStatus({ delivery }: { delivery: Delivery }) {
+export function DeliveryStatus({ delivery }: { delivery: Delivery }) {
   const t = useTexts();
   const state = deliveryStateOf(delivery);
   return (
@@ -123,7 +150,7 @@ function DeliveryStatus({ delivery }: { delivery: Delivery }) {
 }
 
 /** Why a message has not arrived, and a button to send it again. */
-function Undelivered({ delivery, about }: { delivery: Delivery; about: string }) {
+export function Undelivered({ delivery, about }: { delivery: Delivery; about: string }) {
   return (
     <>
       <Resend deliveryid={delivery.deliveryid} state={deliveryStateOf(delivery)} about={about} />

@@ -26,6 +26,7 @@ export function MonitorFacts({ monitor }: { monitor: Monitor }) {
         <Ago at={monitor.last_check} />
       </Fact>
       <Fact label={push ? t.form.expected : t.form.interval}>{interval(monitor.heartbeat_interval)}</Fact>
+      <Fact label={t.alerts.severity}>{t.alerts.severities[monitor.severity]}</Fact>
     </Facts>
   );
 }

@@ -22,10 +22,12 @@ import { Page, Panel } from "../../../shared/ui/page";
 import { Milliseconds, Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useErrorMessage } from "../../../shared/ui/error-message";
+import { alertsOfQuery } from "../alerts/data";
+import { Responses } from "../alerts/labels";
 import { AlertRows } from "../alerts/rows";
+import { isLasting } from "../alerts/view";
 import { HeartbeatBars } from "../heartbeat-bars";
 import {
-  alertsOfQuery,
   beatsQuery,
   checkNow,
   isCheckable,
@@ -103,6 +105,7 @@ function Detail({ monitor }: { monitor: Monitor }) {
       actions={<Actions monitor={monitor} />}
     >
       <DownUnnotified monitor={monitor} />
+      <CurrentAlert monitor={monitor} />
       {/* Those who may not edit do not see the URL. */}
       {monitor.type === "api" && monitor.push_url && <PushLines monitor={monitor} />}
       {monitor.isactive && monitor.blocked && (
@@ -279,6 +282,20 @@ function RegionResults({ beat }: { beat: Heartbeat }) {
         </span>
       ))}
     </span>
+  );
+}
+
+/** While the monitor is down: who has responded to its alert, and a link to it. */
+function CurrentAlert({ monitor }: { monitor: Monitor }) {
+  const t = useTexts();
+  const { data } = useQuery(alertsOfQuery(monitor.monitorid));
+  const alert = data?.find(({ kind, status }) => kind === "outage" && isLasting(status));
+  if (monitor.status !== "down" || !alert) return null;
+  return (
+    <div className={styles.current}>
+      <Responses alert={alert} />
+      <Link to={`/alert/${alert.alertid}`}>{t.alerts.alertOf(monitor.name)}</Link>
+    </div>
   );
 }
 

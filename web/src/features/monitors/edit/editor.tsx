@@ -13,10 +13,11 @@ import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
 import { FieldPair } from "../../../shared/ui/form-layout";
 import { showToast } from "../../../shared/ui/toast";
 import { monitorsQuery, types, type Monitor } from "../data";
+import { severities } from "../alerts/view";
 import { NotifierPicker } from "../notifier-picker";
 import { LOCAL, regionsQuery } from "../regions";
 import { formOf } from "../types";
-import { duration, number } from "../types/fields";
+import { choice, duration, number } from "../types/fields";
 import { Conflicts } from "./conflicts";
 import styles from "./edit.module.css";
 import { useSave } from "./save";
@@ -236,6 +237,13 @@ function Notify({ form }: { form: MonitorForm }) {
     <Panel title={t.notifiers.choose} lead={t.notifiers.chooseHelp}>
       <NotifierPicker chosen={form.values.notifiers} choose={(ids) => form.set("notifiers", ids)} />
       <FormError text={form.errors.notifiers ?? null} />
+      <Select
+        {...choice(form, "severity", severities)}
+        className={styles.severity}
+        label={t.alerts.severity}
+        description={t.form.severityHelp}
+        data={severities.map((value) => ({ value, label: t.alerts.severities[value] }))}
+      />
     </Panel>
   );
 }

@@ -33,6 +33,7 @@ const monitor: Monitor = {
   revision: 1,
   timeout: 5,
   resend_interval: 3600,
+  severity: "warning",
   regions: ["local"],
   quorum: "majority",
 };
@@ -51,6 +52,7 @@ describe("the form's values", () => {
       notifiers: ["n1"],
       retries: 0,
       timeout: 5,
+      severity: "warning",
       regions: ["local"],
       quorum: "majority",
     });

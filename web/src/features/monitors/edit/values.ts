@@ -4,7 +4,7 @@
  * file in ../types.
  */
 import { formatDuration, parseDuration } from "../../../shared/lib/duration";
-import { find } from "../../../shared/api/closed-sets";
+import { find, type Severity } from "../../../shared/api/closed-sets";
 import type { Texts } from "../../../shared/i18n";
 import { types, type Monitor, type SaveMonitor, type Type } from "../data";
 import { LOCAL } from "../regions";
@@ -19,6 +19,7 @@ export interface Values extends TypeValues {
   timeout: string;
   retry_interval: string;
   resend_interval: string;
+  severity: Severity;
   upside_down_mode: boolean;
   tags: string[];
   /** IDs. */
@@ -44,6 +45,7 @@ export function initial(type: Type): Values {
     retries: 1,
     retry_interval: "",
     resend_interval: "",
+    severity: "critical",
   };
 }
 
@@ -68,6 +70,7 @@ export function valuesOf(monitor: Monitor): Values {
     retries: monitor.retries,
     retry_interval: optional(monitor.retry_interval),
     resend_interval: optional(monitor.resend_interval),
+    severity: monitor.severity,
   };
 }
 
@@ -108,6 +111,7 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     timeout: seconds(values.timeout),
     retry_interval: seconds(values.retry_interval),
     resend_interval: seconds(values.resend_interval),
+    severity: values.severity,
     ...(values.retries !== "" && { retries: values.retries }),
     ...formOf(values.type).bodyOf(values),
   };
@@ -130,6 +134,7 @@ const unprobed: ReadonlySet<string> = new Set<keyof SaveMonitor>([
   "retries",
   "retry_interval",
   "resend_interval",
+  "severity",
 ]);
 
 /** The part of a request that the result of a check depends on. */
@@ -153,5 +158,6 @@ export function labelsOf(t: Texts): Record<string, string> {
     retries: t.form.retries,
     retry_interval: t.form.retryInterval,
     resend_interval: t.form.remind,
+    severity: t.alerts.severity,
   } satisfies Record<Exclude<keyof Values, keyof TypeValues>, string>;
 }

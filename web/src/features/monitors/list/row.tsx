@@ -1,6 +1,6 @@
 /** One monitor in the list. */
 import { useQuery } from "@tanstack/react-query";
-import { lazy, memo, useEffect, useState, type MouseEvent } from "react";
+import { lazy, memo, Suspense, useEffect, useState, type MouseEvent } from "react";
 import { percent } from "../../../shared/lib/time";
 import { useFirstTexts, useLanguage } from "../../../shared/i18n";
 import { Link } from "../../../shared/router";
@@ -16,6 +16,7 @@ import styles from "./list.module.css";
 import type { Pick } from "./monitor-list";
 import { whenScrollIdle } from "./scroll-idle";
 
+const Acknowledged = lazy(later(() => import("./acknowledged")));
 const RowActions = lazy(later(() => import("./row-actions")));
 
 /** The height of a row; on narrow screens the recent checks are below the name. */
@@ -85,6 +86,7 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
             </span>
           )}
           <span className={styles.kind}>{typeName(monitor.type, t)}</span>
+          <Suspense>{state === "down" && <Acknowledged id={monitor.monitorid} />}</Suspense>
           <Target monitor={monitor} />
         </span>
       </span>

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import rust from "../../../../../crates/wakeful-core/src/alerting/step.rs?raw";
+import { inOrder, noteOf } from "./notes";
+
+test("what somebody wrote is a comment, and a name ends the sentence", () => {
+  expect(noteOf({ kind: "acknowledged", text: "on it" })).toEqual({ sentence: "acknowledged", object: "", comment: "on it" });
+  expect(noteOf({ kind: "assigned", text: "Bob" })).toEqual({ sentence: "assigned", object: "Bob", comment: "" });
+  expect(noteOf({ kind: "severity", text: "info" })).toEqual({ sentence: "severity", object: "info", comment: "" });
+});
+
+test("the sentences of the service are recognized", () => {
+  expect(noteOf({ kind: "acknowledged", text: "as the outage before" }).sentence).toBe("asBefore");
+  expect(noteOf({ kind: "released", text: "maintenance Backups is over" }).object).toBe("Backups");
+  expect(noteOf({ kind: "paused", text: "maintenance Backups" }).object).toBe("Backups");
+  for (const sentence of ['"as the outage before"', '"{} is over"', '"maintenance {name}"']) expect(rust).toContain(sentence);
+});
+
+test("messages follow the decision to send them", () => {
+  const kinds = (...list: ("opened" | "notified" | "delivery" | "commented")[]) => list.map((kind) => ({ kind }));
+  const told = kinds("delivery", "delivery", "opened", "notified", "commented", "delivery");
+  expect(inOrder(told)).toEqual(kinds("opened", "notified", "delivery", "delivery", "commented", "delivery"));
+  expect(inOrder(kinds("opened", "commented"))).toEqual(kinds("opened", "commented"));
+});

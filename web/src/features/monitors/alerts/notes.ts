@@ -1,0 +1,38 @@
+/** What an entry of the timeline says: the service stores a kind and, in English, a name or what somebody wrote. */
+import type { TimelineKind } from "../../../shared/api/closed-sets";
+import type { TimelineEntry } from "./data";
+
+export interface TimelineNote {
+  sentence: Exclude<TimelineKind, "delivery"> | "asBefore";
+  /** The end of the sentence: a user, a severity or a window. */
+  object: string;
+  comment: string;
+}
+
+/** What the service writes if an outage is acknowledged because the one before it was. */
+const AS_BEFORE = "as the outage before";
+
+export function noteOf({ kind, text }: Pick<TimelineEntry, "kind" | "text">): TimelineNote {
+  const said = { object: "", comment: text };
+  if (kind === "delivery") return { ...said, sentence: "notified" };
+  if (kind === "acknowledged" && text === AS_BEFORE) return { sentence: "asBefore", object: "", comment: "" };
+  if (kind === "assigned" || kind === "severity") return { sentence: kind, object: text, comment: "" };
+  if (kind === "suppressed" || kind === "released" || kind === "paused") return { sentence: kind, object: windowOf(text), comment: "" };
+  return { ...said, sentence: kind };
+}
+
+/**
+ * The timeline with the messages of the opening event after the notes about it: the event has the time of the check, and
+ * the decision to send it is made a moment later.
+ */
+export function inOrder<E extends Pick<TimelineEntry, "kind">>(entries: readonly E[]): E[] {
+  const decided = entries.findIndex(({ kind }) => kind === "notified") + 1;
+  const before = entries.slice(0, decided);
+  const messages = before.filter(({ kind }) => kind === "delivery");
+  return [...before.filter(({ kind }) => kind !== "delivery"), ...messages, ...entries.slice(decided)];
+}
+
+/** The name in `maintenance Backups` and `maintenance Backups is over`. */
+function windowOf(text: string): string {
+  return text.replace(/^maintenance /, "").replace(/ is over$/, "");
+}

@@ -1,0 +1,60 @@
+/** Which alerts are shown: a tab and filters, all of them in the URL. */
+import { find, valuesOfSet, type AlertStatus, type Severity } from "../../../shared/api/closed-sets";
+
+/** The statuses of each tab. */
+export const tabs = {
+  open: ["open"],
+  acknowledged: ["acknowledged", "snoozed"],
+  suppressed: ["suppressed"],
+  over: ["over", "resolved"],
+} as const satisfies Record<string, readonly AlertStatus[]>;
+export type Tab = keyof typeof tabs;
+export const tabNames = valuesOfSet<Tab>({ open: true, acknowledged: true, suppressed: true, over: true });
+
+export const severities = valuesOfSet<Severity>({ critical: true, warning: true, info: true });
+
+export interface AlertView {
+  tab: Tab;
+  severity: Severity | null;
+  tag: string | null;
+  /** Whether only alerts that are assigned to the reader are shown. */
+  mine: boolean;
+  q: string;
+}
+
+export function viewOf(search: URLSearchParams): AlertView {
+  return {
+    tab: find(tabNames, search.get("tab")) ?? "open",
+    severity: find(severities, search.get("severity")) ?? null,
+    tag: search.get("tag"),
+    mine: search.get("assignee") === "me",
+    q: search.get("q") ?? "",
+  };
+}
+
+export function searchOf({ tab, severity, tag, mine, q }: AlertView): URLSearchParams {
+  const search = new URLSearchParams();
+  if (tab !== "open") search.set("tab", tab);
+  if (severity) search.set("severity", severity);
+  if (tag) search.set("tag", tag);
+  if (mine) search.set("assignee", "me");
+  if (q !== "") search.set("q", q);
+  return search;
+}
+
+export function isFiltered({ severity, tag, mine, q }: AlertView): boolean {
+  return severity !== null || tag !== null || mine || q.trim() !== "";
+}
+
+/** Whether the alerts of a tab can be acknowledged, snoozed and resolved. */
+export function isLasting(status: AlertStatus): boolean {
+  return status !== "over" && status !== "resolved";
+}
+
+/** The newest of several lists, newest first: ids begin with the time. */
+export function newestOf<A extends { alertid: string }>(lists: readonly (readonly A[])[], limit: number): A[] {
+  return lists
+    .flat()
+    .sort((a, b) => (a.alertid < b.alertid ? 1 : -1))
+    .slice(0, limit);
+}
