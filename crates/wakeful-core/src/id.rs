@@ -65,6 +65,8 @@ ids! {
     /// The monitors that a member or an API key is limited to.
     MonitorFilterId,
     NotifierId,
+    /// A maintenance window.
+    MaintenanceId,
     /// A webhook that receives the audit log.
     StreamId,
     HeartbeatId,
