@@ -54,6 +54,7 @@ named_enum! {
         NodesTooOld = "nodes_too_old",
         MfaAlreadyOn = "mfa_already_on",
         MfaNotSetUp = "mfa_not_set_up",
+        AlertOver = "alert_over",
         MonitorInactive = "monitor_inactive",
         MonitorPassive = "monitor_passive",
         NoPushUrl = "no_push_url",
@@ -320,6 +321,10 @@ impl From<Error> for ApiError {
             Error::Conflict => conflict(
                 ErrorCode::ChangedMeanwhile,
                 "The resource was modified concurrently; nothing was saved. Load it again and repeat the change.",
+            ),
+            Error::AlertOver => conflict(
+                ErrorCode::AlertOver,
+                "The alert has ended or was resolved; reload the list.",
             ),
             Error::Inactive => conflict(
                 ErrorCode::MonitorInactive,

@@ -101,6 +101,7 @@ impl MonitorSet {
             retries: self.retries,
             retry_interval: None,
             resend_interval: None,
+            severity: Default::default(),
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),

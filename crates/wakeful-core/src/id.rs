@@ -75,6 +75,8 @@ ids! {
     /// An event: every delivery of it carries this id.
     EventId,
     DeliveryId,
+    /// An entry of the timeline of an alert.
+    AlertEventId,
     /// The reference calls it `membershipToken`.
     MembershipId,
     PaymentMethodId,

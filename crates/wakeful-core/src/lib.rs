@@ -4,6 +4,7 @@
 
 pub mod access;
 pub mod accounts;
+pub mod action_link;
 pub mod alerting;
 pub mod audit;
 pub mod backoff;
@@ -30,6 +31,7 @@ pub mod seal;
 pub mod secret;
 pub mod selector;
 mod serde_millis;
+pub mod severity;
 mod stored_as_text;
 pub mod template;
 pub mod time;

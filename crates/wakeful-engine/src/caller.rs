@@ -41,7 +41,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use wakeful_core::access::{Need, Permission, Permissions, Role, Scope, TeamAccess, UserKind};
 use wakeful_core::audit::{self, Actor, ActorKind, Reference};
-use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
+use wakeful_core::id::{ApiKeyId, MonitorFilterId, NotifierId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_store::{Account, AuditContext, Authority, Credential};
 
@@ -112,6 +112,11 @@ impl Caller {
 
     pub fn email(&self) -> &str {
         &self.email
+    }
+
+    /// The name or, without one, the address.
+    pub(crate) fn display_name(&self) -> &str {
+        if self.name.is_empty() { &self.email } else { &self.name }
     }
 
     pub fn role(&self) -> Role {
@@ -211,6 +216,23 @@ pub(crate) fn audit_of_person(
         via: Reference::default(),
     };
     context(team, actor, Some(from), now)
+}
+
+/// What the audit log says about a reader of a notifier's channel who used an action link.
+pub(crate) fn audit_of_link(
+    team: TeamId,
+    notifier: NotifierId,
+    name: &str,
+    from: Option<&Origin>,
+    now: Millis,
+) -> AuditContext {
+    let actor = Actor {
+        kind: ActorKind::System,
+        id: notifier.to_string(),
+        name: name.to_owned(),
+        via: Reference { kind: "link".into(), id: notifier.to_string() },
+    };
+    context(team, actor, from, now)
 }
 
 /// What the audit log says about the operator at the command line.

@@ -200,6 +200,7 @@ impl Engine {
             retries: 0,
             retry_interval: None,
             resend_interval: None,
+            severity: Default::default(),
             upside_down_mode: false,
             tags: Tags::parse(tags).map_err(invalid)?,
             notifiers: vec![notifier],

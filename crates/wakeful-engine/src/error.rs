@@ -77,6 +77,8 @@ pub enum Error {
     /// Every attempt lost against a concurrent change.
     #[error("it was modified concurrently")]
     Conflict,
+    #[error("the alert has ended or was resolved")]
+    AlertOver,
     #[error("the monitor is not active")]
     Inactive,
     #[error("a push monitor cannot be checked on demand: its job reports its status")]

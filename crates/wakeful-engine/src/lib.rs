@@ -2,6 +2,7 @@
 //! through this crate; nothing in it knows about HTTP, SQL or sockets.
 
 mod accounts;
+pub mod alerting;
 pub mod audit;
 pub mod billing;
 pub mod bus;
@@ -25,6 +26,7 @@ pub use accounts::{
     api_keys::*, auth::*, contact::*, email_verification::*, invitations::*, mfa::*, operator::*,
     services::*, signup::*, team::*, teams::*,
 };
+pub use alerting::{action_links::*, alerts::*};
 pub use audit::{
     AuditChain, AuditQuery, AuditRange, AuditVerification, SaveStream, SavedStream, StoredEntry,
     StreamChange, StreamTest,

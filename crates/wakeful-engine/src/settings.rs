@@ -103,6 +103,8 @@ pub struct Limits {
     pub declined_cards_per_hour: u32,
     /// Of one team, and of one user in all teams.
     pub invitations_per_hour: u32,
+    /// Invalid action links from one address, and actions through one link.
+    pub action_links_per_minute: u32,
 }
 
 impl Default for Limits {
@@ -116,6 +118,7 @@ impl Default for Limits {
             reset_requests_per_hour: 20,
             declined_cards_per_hour: 10,
             invitations_per_hour: 50,
+            action_links_per_minute: 30,
         }
     }
 }

@@ -103,6 +103,16 @@ impl Keyring {
         Self::of(keys)
     }
 
+    /// The key that new values are sealed and signed with.
+    pub(crate) fn first_key(&self) -> Key {
+        self.read().keys[0].1.clone()
+    }
+
+    /// All keys, the first one first.
+    pub(crate) fn all_keys(&self) -> Vec<Key> {
+        self.read().keys.iter().map(|(_, key)| key.clone()).collect()
+    }
+
     /// A keyring with only the first key.
     #[must_use]
     pub fn pruned(&self) -> Self {

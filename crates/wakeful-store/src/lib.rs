@@ -27,7 +27,7 @@ pub use accounts::{
     leaving::RemoveTeamOutcome, members::*, mfa::*, monitor_filters::*, operator::*,
     pending_signups::*, rate_limits::*, services::*, sessions::*, team::*, teams::*,
 };
-pub use alerting::alerts::*;
+pub use alerting::{alerts::*, decisions::*, due::*, timeline::*};
 pub use audit::{
     AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,
     StoredEntry, streams::*,
@@ -48,14 +48,16 @@ pub use monitors::{
     BulkEdit, LinkedNotifier, MonitorQuery, MonitorSelection, SaveOutcome, StoredMonitor,
     StoredSettings, certificates::*, save::MAX_LONG_REQUEST_BYTES,
 };
-pub use notifications::{deliveries::*, notifiers::*, reminders::*};
+pub use notifications::{deliveries::*, notifiers::*};
 pub use open::{Location, Options};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};
 
+use alerting::signal::AlertSignal;
 use dialect::Pool;
 use notifications::deliveries::OutboxSignal;
 use std::sync::Arc;
 use wakeful_core::access::TeamAccess;
+use wakeful_core::action_link::ActionLink;
 use wakeful_core::id::NodeId;
 
 /// The context that sealed messages between nodes are bound to.
@@ -70,6 +72,8 @@ pub struct Store {
     keyring: Arc<Keyring>,
     /// Notified when the outbox has new rows.
     outbox: Arc<OutboxSignal>,
+    /// Notified when alerts become due.
+    alerts: Arc<AlertSignal>,
     /// The node that claims are made for; `None` until an engine uses the store.
     node: Option<NodeId>,
     /// The audit log of the process; `None` if it is off.
@@ -108,6 +112,16 @@ impl Store {
     /// keys.
     pub fn open_node_message(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         self.keyring.open(NODE_MESSAGE_CONTEXT, sealed).map(|plain| plain.to_vec())
+    }
+
+    /// The token of an action link, signed with the first key.
+    pub fn action_token(&self, link: &ActionLink) -> String {
+        link.token(&self.keyring.first_key())
+    }
+
+    /// The action link of a token; `None` when it was not signed with our keys.
+    pub fn action_link(&self, token: &str) -> Option<ActionLink> {
+        ActionLink::open(token, self.keyring.all_keys().iter())
     }
 
     /// Checks that the database responds and accepts writes.

@@ -60,6 +60,7 @@ const STEPS: &[Step] = steps![
     "0029_audit",
     "0030_teams",
     "0031_audit_streams",
+    "0034_alerting",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -130,6 +130,7 @@ impl Store {
             pool,
             keyring: Arc::new(keyring),
             outbox: Arc::default(),
+            alerts: Arc::default(),
             node: None,
             audit_log: None,
         };

@@ -14,8 +14,8 @@ use wakeful_api::{Api, ApiSettings, ServeSettings};
 use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::history::compactor;
 use wakeful_engine::{
-    Engine, billing, demo, janitor, mail, notifications::delivery, notifications::reminders,
-    probes, scheduler,
+    Engine, alerting::processor, billing, demo, janitor, mail, notifications::delivery, probes,
+    scheduler,
 };
 use wakeful_store::Store;
 
@@ -162,7 +162,7 @@ fn spawn_loops(
     tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(compactor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(reminders::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(processor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(probes::run_registry(engine.clone(), shutdown.clone()));
     tasks.spawn(scheduler::run(engine.clone(), shutdown.clone()));
 }

@@ -413,6 +413,7 @@ impl Limits {
             failed_logins_per_minute: limit("limits.failed_logins_per_minute"),
             failed_logins_per_network: limit("limits.failed_logins_per_network"),
             signups_per_hour: limit("limits.signups_per_hour"),
+            action_links_per_minute: limit("limits.action_links_per_minute"),
             contacts_per_hour: limit("limits.contacts_per_hour"),
             resets_per_hour: limit("limits.resets_per_hour"),
             reset_requests_per_hour: limit("limits.reset_requests_per_hour"),

@@ -6,7 +6,8 @@ use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 use wakeful_core::access;
-use wakeful_core::alerting::alert;
+use wakeful_core::action_link;
+use wakeful_core::alerting::{alert, state, step};
 use wakeful_core::audit;
 use wakeful_core::billing;
 use wakeful_core::heartbeat::Beat;
@@ -14,6 +15,7 @@ use wakeful_core::monitors::spec::{self, AuthenticationKind, Method, RecordType}
 use wakeful_core::notifications::notifier::email::SecurityKind;
 use wakeful_core::notifications::notifier::{self, BuiltinTemplate};
 use wakeful_core::notifications::{delivery_state, event};
+use wakeful_core::severity;
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::billing::Decline;
 use wakeful_engine::history::STANDARD_SPANS;
@@ -116,6 +118,16 @@ closed_sets! {
     HeartbeatStatus = names!(Beat);
     /// What an alert is about.
     AlertKind = names!(alert::AlertKind);
+    /// How urgent an alert is.
+    Severity = names!(severity::Severity);
+    /// The status of an alert; suppressed while its notification is withheld.
+    AlertStatus = names!(state::AlertStatus);
+    /// What an entry of an alert's timeline is about; `delivery` for a notification.
+    TimelineKind = names!(step::NoteKind).chain(["delivery"]);
+    /// What suppresses an alert.
+    SuppressionReason = names!(state::Reason);
+    /// What an action link can do.
+    LinkAction = names!(action_link::LinkAction);
     /// The state of a delivery; waiting if it will be sent, or sent again.
     DeliveryState = names!(delivery_state::DeliveryState);
     /// Whether a notifier works; unused until something has been sent with its settings.

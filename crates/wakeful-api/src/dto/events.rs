@@ -21,6 +21,9 @@ pub(crate) fn event(event: &Event) -> sse::Event {
                 "heartbeat": HeartbeatBody::of(heartbeat),
             }),
         ),
+        Event::Alert { alert, monitor, status } => {
+            ("alert", json!({"alertid": alert, "monitorid": monitor, "status": status}))
+        }
         Event::Missed => ("missed", json!({})),
     };
     sse::Event::default().event(name).data(data.to_string())

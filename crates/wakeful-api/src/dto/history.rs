@@ -1,19 +1,16 @@
-//! Heartbeats and alerts as they are returned, and reports of targets.
+//! Heartbeats as they are returned, and reports of targets.
 
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::heartbeat::{Heartbeat, RegionBeat};
-use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId};
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Report;
-use wakeful_engine::{Delivery, ListedAlert};
 
-use super::enums::{AlertKind, DeliveryState, EventType, HeartbeatStatus, ReportStatus};
+use super::enums::{HeartbeatStatus, ReportStatus};
 use super::fields::{Fields, FromFields};
 use super::monitors::response::millis;
-use super::notifiers::RecipientsBody;
 
 /// A report of a target about its own status.
 #[derive(ToSchema)]
@@ -154,99 +151,4 @@ pub(crate) struct HeartbeatList {
     /// Only with `limit`: the cursor of the next page; null on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_cursor: Option<Option<String>>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub(crate) struct AlertList {
-    pub(crate) success: bool,
-    /// Newest first.
-    pub(crate) alerts: Vec<AlertBody>,
-    /// Only with `limit`: the cursor of the next page; null on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) next_cursor: Option<Option<String>>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = Alert)]
-pub(crate) struct AlertBody {
-    #[schema(value_type = String, format = Uuid)]
-    alertid: AlertId,
-    monitor: AlertMonitor,
-    #[schema(value_type = AlertKind)]
-    kind: &'static str,
-    cause: String,
-    /// The time of the first failed check.
-    #[schema(value_type = String, format = DateTime)]
-    started: Millis,
-    /// Null while the alert is open.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    ended: Option<Millis>,
-    deliveries: Vec<DeliveryBody>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub(crate) struct AlertMonitor {
-    #[schema(value_type = String, format = Uuid)]
-    monitorid: MonitorId,
-    name: String,
-}
-
-/// The delivery of one event by one notifier.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Delivery)]
-pub(crate) struct DeliveryBody {
-    #[schema(value_type = String, format = Uuid)]
-    deliveryid: DeliveryId,
-    #[schema(value_type = String, format = Uuid)]
-    notifierid: NotifierId,
-    name: String,
-    #[schema(value_type = EventType)]
-    r#type: String,
-    #[schema(value_type = DeliveryState)]
-    state: &'static str,
-    attempts: i64,
-    last_answer: String,
-    /// For a mail, once its server has responded to the recipients.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    recipients: Option<RecipientsBody>,
-    #[schema(value_type = String, format = DateTime)]
-    created: Millis,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    next_try: Option<Millis>,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    finished: Option<Millis>,
-}
-
-impl AlertBody {
-    pub(crate) fn of(listed: &ListedAlert) -> Self {
-        let alert = &listed.alert;
-        Self {
-            alertid: alert.id,
-            monitor: AlertMonitor { monitorid: alert.monitor, name: listed.monitor_name.clone() },
-            kind: alert.kind.as_str(),
-            cause: alert.cause.clone(),
-            started: alert.started,
-            ended: alert.ended,
-            deliveries: listed.deliveries.iter().map(DeliveryBody::of).collect(),
-        }
-    }
-}
-
-impl DeliveryBody {
-    fn of(delivery: &Delivery) -> Self {
-        Self {
-            deliveryid: delivery.id,
-            notifierid: delivery.notifier,
-            name: delivery.notifier_name.clone(),
-            r#type: delivery.kind.clone(),
-            state: delivery.state.as_str(),
-            attempts: delivery.attempts,
-            last_answer: delivery.last_answer.clone(),
-            recipients: delivery.recipients.clone().map(RecipientsBody::of),
-            created: delivery.created,
-            next_try: delivery.next_try,
-            finished: delivery.finished,
-        }
-    }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod accounts;
 mod ack;
+pub(crate) mod alerts;
 pub(crate) mod api_keys;
 pub(crate) mod audit;
 pub(crate) mod audit_streams;

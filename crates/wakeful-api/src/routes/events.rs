@@ -23,7 +23,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new().routes(needs(Permission::View, routes!(stream_events)))
 }
 
-/// A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and `missed` if
+/// A stream of server-sent events: `heartbeat`, `alert`, `saved`, `deleted`, and `missed` if
 /// events were lost and the list should be loaded again.
 #[utoipa::path(get, path = "/api/v1/events", tag = "Monitors",
     params(("team" = Option<String>, Query,

@@ -1,4 +1,4 @@
-//! The history of monitors: heartbeats and alerts, newest first.
+//! The history of monitors: heartbeats, newest first.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -7,7 +7,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
-use wakeful_core::id::{AlertId, MonitorId};
 use wakeful_core::time::Millis;
 use wakeful_engine::Authorized;
 use wakeful_engine::{HeartbeatKey, HeartbeatRange};
@@ -17,7 +16,7 @@ use super::monitors::monitor_id;
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::Fields;
-use crate::dto::history::{AlertBody, AlertList, HeartbeatBody, HeartbeatList};
+use crate::dto::history::{HeartbeatBody, HeartbeatList};
 use crate::error::{ApiResult, ErrorBody};
 use crate::query::{self, Query};
 
@@ -26,10 +25,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 const MAX_PAGE_SIZE: u32 = 1000;
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
-        .routes(needs(Permission::View, routes!(list_heartbeats)))
-        .routes(needs(Permission::View, routes!(list_alerts)))
-        .routes(needs(Permission::View, routes!(list_monitor_alerts)))
+    OpenApiRouter::new().routes(needs(Permission::View, routes!(list_heartbeats)))
 }
 
 /// Lists the heartbeats of a monitor: those of the last day, or from `from` to `to`.
@@ -81,57 +77,4 @@ pub(super) fn time(query: &mut Fields, field: &str) -> Option<Millis> {
 fn parse_cursor(text: &str) -> Option<HeartbeatKey> {
     let (at, seq) = text.split_once('.')?;
     Some(HeartbeatKey { at: Millis(at.parse().ok()?), seq: seq.parse().ok()? })
-}
-
-/// Lists the team's alerts: each outage or warning with its notifications.
-#[utoipa::path(get, path = "/api/v1/alerts", tag = "Alerts",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Alerts per page"),
-        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
-    responses(
-        (status = 200, description = "The alerts", body = AlertList),
-        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
-async fn list_alerts(
-    State(api): State<Api>,
-    caller: Authorized<permission::View>,
-    Query(query): Query,
-) -> ApiResult<AlertList> {
-    alert_page(&api, &caller, None, query).await
-}
-
-/// Lists the alerts of one monitor.
-#[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/alerts", tag = "Alerts",
-    params(
-        ("monitorid" = String, Path, description = "The monitor's id"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Alerts per page"),
-        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
-    responses(
-        (status = 200, description = "The alerts", body = AlertList),
-        (status = 404, description = "The team has no such monitor", body = ErrorBody),
-        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
-async fn list_monitor_alerts(
-    State(api): State<Api>,
-    caller: Authorized<permission::View>,
-    Path(monitorid): Path<String>,
-    Query(query): Query,
-) -> ApiResult<AlertList> {
-    alert_page(&api, &caller, Some(monitor_id(&monitorid)?), query).await
-}
-
-async fn alert_page(
-    api: &Api,
-    caller: &Authorized<permission::View>,
-    monitor: Option<MonitorId>,
-    mut query: Fields,
-) -> ApiResult<AlertList> {
-    let limit = query::limit(&mut query);
-    let before = query::cursor(&mut query, AlertId::parse);
-    let (limit, before) = query.finish(Some((limit, before)))?;
-    let page = api.engine().alerts(caller, monitor, before, limit).await?;
-    let next = page.next.map(|id| id.to_string());
-    Ok(Json(AlertList {
-        success: true,
-        alerts: page.items.iter().map(AlertBody::of).collect(),
-        next_cursor: query::next(limit, next),
-    }))
 }

@@ -3,6 +3,8 @@
 //! `protected`; the lists here are of files.
 
 mod accounts;
+mod action_links;
+mod alerts;
 mod api_keys;
 mod audit;
 mod contact;
@@ -42,6 +44,7 @@ pub(crate) fn public() -> OpenApiRouter<Api> {
         .merge(invitations::public())
         .merge(contact::public())
         .merge(push::public())
+        .merge(action_links::public())
         .merge(payment_callback::public())
 }
 
@@ -65,6 +68,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(notifiers::protected())
         .merge(regions::protected())
         .merge(history::protected())
+        .merge(alerts::protected())
         .merge(stats::protected())
         .merge(report::protected())
         .merge(events::protected())

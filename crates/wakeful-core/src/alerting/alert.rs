@@ -8,6 +8,7 @@ use crate::certificate::ExpiryWarning;
 use crate::id::{AlertId, MonitorId, TeamId};
 use crate::monitors::Monitor;
 use crate::named_enum;
+use crate::severity::Severity;
 use crate::time::Millis;
 use crate::verdict::Change;
 
@@ -17,6 +18,8 @@ pub struct Alert {
     pub team: TeamId,
     pub monitor: MonitorId,
     pub kind: AlertKind,
+    /// When it opened; a user may have set another one.
+    pub severity: Severity,
     pub cause: String,
     pub started: Millis,
     /// `None` while the outage lasts.
@@ -46,6 +49,7 @@ impl Alert {
             team: monitor.team,
             monitor: monitor.id,
             kind: AlertKind::Outage,
+            severity: monitor.severity,
             cause: outage.cause.clone(),
             started: outage.started,
             ended: None,
@@ -63,6 +67,7 @@ impl Alert {
             team: monitor.team,
             monitor: monitor.id,
             kind: AlertKind::Certificate,
+            severity: Severity::of_certificate(warning.days, monitor.severity),
             cause: warning.message.clone(),
             started: now,
             ended: Some(now),
@@ -94,6 +99,7 @@ mod tests {
             retries: DEFAULT_RETRIES,
             retry_interval: None,
             resend_interval: None,
+            severity: Default::default(),
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),

@@ -1,3 +1,6 @@
 //! Alerts: outages and warnings that people are notified of.
 
 pub mod alert;
+pub mod order;
+pub mod state;
+pub mod step;

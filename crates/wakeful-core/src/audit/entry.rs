@@ -33,6 +33,9 @@ named_enum! {
         /// Several monitors in one call.
         Monitors = "monitors",
         Notifier = "notifier",
+        Alert = "alert",
+        /// Several alerts in one call.
+        Alerts = "alerts",
         Person = "person",
         Invitation = "invitation",
         Service = "service",
@@ -61,6 +64,13 @@ named_enum! {
         NotifierCreate = "notifier.create",
         NotifierUpdate = "notifier.update",
         NotifierDelete = "notifier.delete",
+        AlertAcknowledge = "alert.acknowledge",
+        AlertUnacknowledge = "alert.unacknowledge",
+        AlertSnooze = "alert.snooze",
+        AlertAssign = "alert.assign",
+        AlertComment = "alert.comment",
+        AlertSeverity = "alert.severity",
+        AlertResolve = "alert.resolve",
         MemberInvite = "member.invite",
         /// An invitation that was not accepted.
         MemberUninvite = "member.uninvite",

@@ -21,6 +21,7 @@ impl Audited for Monitor {
             .with("retries", self.retries)
             .with("retry_interval", seconds(self.retry_interval))
             .with("resend_interval", seconds(self.resend_interval))
+            .with("severity", self.severity.as_str())
             .with("upside_down_mode", self.upside_down_mode)
             .with("tags", self.tags.iter().collect::<Vec<_>>())
             .with("notifiers", texts(&self.notifiers))

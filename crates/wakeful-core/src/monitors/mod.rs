@@ -18,6 +18,7 @@ use crate::Invalid;
 use crate::id::{MonitorId, NotifierId, TeamId};
 use crate::region::{Quorum, Regions};
 use crate::secret::Secret;
+use crate::severity::Severity;
 use crate::stored_as_text::stored_as_text;
 use crate::time::Millis;
 
@@ -48,6 +49,8 @@ pub struct Monitor {
     /// How often reminders are sent while it is down; `None` sends no
     /// reminders.
     pub resend_interval: Option<Duration>,
+    /// How urgent its alerts are.
+    pub severity: Severity,
     pub upside_down_mode: bool,
     pub tags: Tags,
     pub notifiers: Vec<NotifierId>,
@@ -156,6 +159,7 @@ mod tests {
             retries: DEFAULT_RETRIES,
             retry_interval: None,
             resend_interval: None,
+            severity: Default::default(),
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),

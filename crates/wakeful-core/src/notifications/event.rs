@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 use crate::id::{AlertId, EventId, MonitorId};
+use crate::severity::Severity;
 use crate::time::Millis;
 
 /// A longer body is sent without the payload of the target: receivers reject
@@ -33,8 +34,14 @@ event_types! {
     REMINDER = "monitor.reminder",
     UP = "monitor.up",
     CERTIFICATE = "monitor.certificate_expiring",
+    ACKNOWLEDGED = "alert.acknowledged",
+    ASSIGNED = "alert.assigned",
+    RESOLVED = "alert.resolved",
     TEST = "notifier.test",
 }
+
+/// Those about alerts, which came later: notifiers from before do not get them.
+pub const ALERT_TYPES: &[&str] = &[ACKNOWLEDGED, ASSIGNED, RESOLVED];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -68,6 +75,35 @@ pub struct EventData {
     /// The result of each region, when several were checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<EventRegion>,
+    /// How urgent the alert is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// The status of the alert: open, acknowledged, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alert_status: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged_by: Option<String>,
+    /// The name of the user who the alert is assigned to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignee: Option<String>,
+    /// What withheld the notification until now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<EventSuppression>,
+    /// The URL that actions on the alert are posted to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action_url: Option<String>,
+    /// The page that offers these actions, for messages that people read.
+    #[serde(skip)]
+    pub action_page: Option<String>,
+}
+
+/// What withheld a notification.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventSuppression {
+    pub reason: String,
+    pub name: String,
+    pub since: String,
+    pub until: String,
 }
 
 /// The result of one region.
@@ -115,6 +151,13 @@ impl Event {
                 down_eventid: None,
                 cause: None,
                 regions: Vec::new(),
+                severity: None,
+                alert_status: None,
+                acknowledged_by: None,
+                assignee: None,
+                suppressed: None,
+                action_url: None,
+                action_page: None,
             },
         }
     }
@@ -125,7 +168,9 @@ impl Event {
         const NAME: &str = "Storefront";
         let (status, previous, message) = match kind {
             DOWN => ("down", "up", "503 Service Unavailable"),
-            REMINDER => ("down", "down", "503 Service Unavailable"),
+            REMINDER | ACKNOWLEDGED | ASSIGNED | RESOLVED => {
+                ("down", "down", "503 Service Unavailable")
+            }
             UP => ("up", "down", "200 OK"),
             CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
             TEST => return Some(Self::test(event, notifier, now)),
@@ -138,6 +183,9 @@ impl Event {
             text: match kind {
                 CERTIFICATE => format!("[{NAME}] {message}"),
                 REMINDER => format!("[{NAME}] still down after 4 min: {message}"),
+                ACKNOWLEDGED => format!("[{NAME}] acknowledged by Ann: {message}"),
+                ASSIGNED => format!("[{NAME}] assigned to Ann: {message}"),
+                RESOLVED => format!("[{NAME}] resolved by Ann: {message}"),
                 _ => format!("[{NAME}] {status}: {message}"),
             },
             data: EventData {
@@ -160,6 +208,13 @@ impl Event {
                 down_eventid: None,
                 cause: None,
                 regions: Vec::new(),
+                severity: Some(Severity::Critical),
+                alert_status: None,
+                acknowledged_by: (kind == ACKNOWLEDGED).then(|| "Ann".to_owned()),
+                assignee: (kind == ASSIGNED).then(|| "Ann".to_owned()),
+                suppressed: None,
+                action_url: None,
+                action_page: None,
             },
         })
     }

@@ -20,17 +20,30 @@ pub struct Decision {
     pub next: Millis,
 }
 
+/// How often reminders are sent, and how old the last check may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// `None` sends no reminders.
+    pub interval: Option<Duration>,
+    pub max_check_age: Duration,
+}
+
+/// The pace of the reminders of a monitor.
+pub fn pace(monitor: &Monitor) -> Pace {
+    Pace { interval: monitor.resend_interval, max_check_age: max_check_age(monitor) }
+}
+
 /// Decides about a reminder that is due at `due`. Missed ones are not sent
 /// later: one reminder replaces all that would have been sent while the service
 /// was down.
 pub fn decide(
-    monitor: &Monitor,
+    pace: &Pace,
     last_check: Option<Millis>,
     due: Millis,
     now: Millis,
 ) -> Option<Decision> {
-    let interval = monitor.resend_interval?;
-    if last_check.is_none_or(|at| now.since(at) > max_check_age(monitor)) {
+    let interval = pace.interval?;
+    if last_check.is_none_or(|at| now.since(at) > pace.max_check_age) {
         return Some(Decision {
             send: false,
             next: now.after(interval.min(STALE_RECHECK_INTERVAL)),
@@ -69,6 +82,7 @@ mod tests {
             retries: DEFAULT_RETRIES,
             retry_interval: None,
             resend_interval: resend.map(Duration::from_secs),
+            severity: Default::default(),
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),
@@ -89,7 +103,7 @@ mod tests {
         expected: Option<(bool, i64)>,
     ) {
         let at = |seconds: i64| Millis(seconds * 1_000);
-        let decided = decide(&monitor(resend), Some(at(last_check)), at(due), at(now));
+        let decided = decide(&pace(&monitor(resend)), Some(at(last_check)), at(due), at(now));
         let decided = decided.map(|decision| (decision.send, decision.next.0 / 1_000));
         assert_eq!(decided, expected, "{resend:?} {last_check} {due} {now}");
     }
@@ -109,7 +123,8 @@ mod tests {
     fn there_is_no_reminder_without_a_recent_check() {
         check(Some(300), 295, 300, 900, Some((false, 910)));
         check(Some(5), 295, 300, 900, Some((false, 905)));
-        let never = decide(&monitor(Some(300)), None, Millis(0), Millis(0)).expect("it is on");
+        let never =
+            decide(&pace(&monitor(Some(300))), None, Millis(0), Millis(0)).expect("it is on");
         assert!(!never.send);
     }
 

@@ -100,6 +100,22 @@ impl Engine {
         limit("login entry", &[of], LOGIN_ENTRIES_PER_HOUR, HOUR)
     }
 
+    /// Action links that do not exist.
+    pub(crate) fn invalid_action_link_limits(&self, from: IpAddr) -> [Limit; 2] {
+        let max = self.settings().limits.action_links_per_minute;
+        let site = ClientNetwork::of(from).site().to_string();
+        [
+            limit("action link", &["from", &network(from)], max, MINUTE),
+            limit("action link", &["site", &site], max.saturating_mul(SITE_FACTOR), MINUTE),
+        ]
+    }
+
+    /// Actions through one link.
+    pub(crate) fn action_link_limit(&self, token: &str) -> Limit {
+        let max = self.settings().limits.action_links_per_minute;
+        limit("action", &[token], max, MINUTE)
+    }
+
     pub(crate) fn notifier_test_limit(&self, team: TeamId) -> Limit {
         limit("notifier test", &[&team.to_string()], NOTIFIER_TESTS_PER_MINUTE, MINUTE)
     }

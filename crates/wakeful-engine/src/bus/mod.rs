@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 use wakeful_core::heartbeat::Heartbeat;
-use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::id::{AlertId, MonitorId, TeamId};
 use wakeful_core::verdict::Status;
 
 use cluster::RemoteNodes;
@@ -44,6 +44,12 @@ pub enum Event {
         status: Status,
         previous: Option<Status>,
         heartbeat: Heartbeat,
+    },
+    /// An alert opened, ended, or somebody responded to it.
+    Alert {
+        alert: AlertId,
+        monitor: MonitorId,
+        status: String,
     },
     /// Some events were missed: read the list again.
     Missed,

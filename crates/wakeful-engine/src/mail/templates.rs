@@ -2,12 +2,16 @@
 
 use wakeful_core::access::Role;
 use wakeful_core::email_address::EmailAddress;
-use wakeful_core::id::MailId;
+use wakeful_core::id::{AlertId, MailId};
 use wakeful_core::one_line::one_line;
 use wakeful_core::secret::Secret;
 use wakeful_store::{ExpiringKey, Mail};
 
 use crate::{Engine, Settings, random};
+
+/// Characters of the name of a monitor and of a cause in a mail.
+const MAX_SUBJECT: usize = 200;
+const MAX_CAUSE: usize = 1_000;
 
 /// A subject and a text, without a recipient.
 #[derive(Clone)]
@@ -42,6 +46,25 @@ pub(crate) fn welcome(settings: &Settings, email: &EmailAddress, token: &Secret)
              {link}\n\n\
              If you did not sign up, someone may have mistyped their address. You can ignore\n\
              this mail.\n"
+        ),
+    }
+}
+
+/// To a user who has no personal notifier.
+pub(crate) fn alert_assigned(
+    settings: &Settings,
+    monitor: &str,
+    cause: &str,
+    by: &str,
+    alert: AlertId,
+) -> EmailText {
+    let url = &settings.public_url;
+    EmailText {
+        subject: one_line(&format!("[Wakeful] {monitor} was assigned to you"), MAX_SUBJECT),
+        text: format!(
+            "{by} assigned an alert of {monitor} to you:\n\n    {}\n\n\
+             Open it here:\n\n    {url}/alert/{alert}\n",
+            one_line(cause, MAX_CAUSE)
         ),
     }
 }

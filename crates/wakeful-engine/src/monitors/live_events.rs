@@ -53,7 +53,9 @@ impl LiveEvents {
         let Some(visible) = &mut self.visible else { return Some(event) };
         match event {
             Event::Missed => Some(event),
-            Event::Heartbeat { monitor, .. } => visible.contains(&monitor).then_some(event),
+            Event::Heartbeat { monitor, .. } | Event::Alert { monitor, .. } => {
+                visible.contains(&monitor).then_some(event)
+            }
             Event::Deleted(id) => visible.remove(&id).then_some(event),
             Event::Saved(id) => {
                 match self.engine.store().team(&self.access).has_monitor(id).await {

@@ -20,6 +20,7 @@ use wakeful_core::notifications::event;
 use wakeful_core::observation::{Fault, FaultKind};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
+use wakeful_core::severity::Severity;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Input, Policy, Report, State, step};
 use wakeful_outbound::checks;
@@ -49,6 +50,7 @@ pub struct MonitorDraft {
     pub retries: u16,
     pub retry_interval: Option<Duration>,
     pub resend_interval: Option<Duration>,
+    pub severity: Severity,
     pub upside_down_mode: bool,
     pub tags: Tags,
     /// `None`: the stored ones, or the team's default ones for a new monitor.
@@ -263,6 +265,7 @@ impl Engine {
             retries: draft.retries,
             retry_interval: draft.retry_interval,
             resend_interval: draft.resend_interval,
+            severity: draft.severity,
             upside_down_mode: draft.upside_down_mode,
             tags: draft.tags,
             notifiers: draft.notifiers.map_or(notifiers, distinct),

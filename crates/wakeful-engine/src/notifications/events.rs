@@ -10,10 +10,11 @@ use wakeful_core::heartbeat::{Heartbeat, RegionBeat};
 use wakeful_core::id::{AlertId, EventId, MonitorId};
 use wakeful_core::monitors::Monitor;
 use wakeful_core::notifications::event;
+use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Change, Status, Step};
-use wakeful_store::{DueReminder, NewEvent, Record, StoredMonitor};
+use wakeful_store::{DueAlert, NewEvent, Record, StoredMonitor};
 
 /// The record of a verdict that changes nothing.
 pub(crate) fn routine_record(monitor: MonitorId, seq: i64, step: &Step) -> Record {
@@ -65,6 +66,7 @@ fn add_change_event(
     let kind = if change.status == Status::Down { event::DOWN } else { event::UP };
     let text = format!("[{}] {status}: {message}", monitor.name);
     let data = EventData {
+        severity: Some(monitor.severity),
         previous: change.previous,
         message,
         down_since: Some(outage.started),
@@ -81,16 +83,26 @@ fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWar
     let alert = alert_id(monitor.id, "certificate", now);
     record.opens.push(Alert::of_warning(alert, monitor, warning, now));
     let text = format!("[{}] {}", monitor.name, warning.message);
-    let data = EventData { message: &warning.message, ..EventData::of_verdict(record) };
+    let severity = Severity::of_certificate(warning.days, monitor.severity);
+    let data = EventData {
+        severity: Some(severity),
+        message: &warning.message,
+        ..EventData::of_verdict(record)
+    };
     let number = record.seq.to_string();
     let event = event(monitor, event::CERTIFICATE, alert, &number, &text, &data);
     record.events.push(event);
 }
 
-/// The event that reminds of an ongoing outage.
-pub(crate) fn reminder(stored: &StoredMonitor, of: &DueReminder, now: Millis) -> NewEvent {
+/// The event that reminds of an ongoing outage. `due` distinguishes it from other reminders.
+pub(crate) fn reminder(
+    stored: &StoredMonitor,
+    alert: &DueAlert,
+    due: Millis,
+    now: Millis,
+) -> NewEvent {
     let StoredMonitor { monitor, state, .. } = stored;
-    let lasted = now.since(of.started);
+    let lasted = now.since(alert.facts.started);
     let text = format!(
         "[{}] still down after {}: {}",
         monitor.name,
@@ -98,20 +110,32 @@ pub(crate) fn reminder(stored: &StoredMonitor, of: &DueReminder, now: Millis) ->
         state.last_message
     );
     let data = EventData {
-        at: now,
-        status: Status::Down,
-        previous: Status::Down,
-        message: &state.last_message,
-        load_time: state.load_time,
-        down_since: Some(of.started),
-        down_seconds: Some(lasted.as_secs()),
-        payload: None,
-        regions: &[],
+        severity: Some(alert.facts.severity(&alert.state)),
+        ..EventData::of_outage(stored, alert, now)
     };
-    event(monitor, event::REMINDER, of.alert, &of.due.0.to_string(), &text, &data)
+    event(monitor, event::REMINDER, alert.id, &due.0.to_string(), &text, &data)
+}
+
+/// The event that somebody has responded to an alert: `done` is what, and by whom.
+pub(crate) fn response(
+    stored: &StoredMonitor,
+    alert: &DueAlert,
+    kind: &'static str,
+    done: &str,
+    now: Millis,
+) -> NewEvent {
+    let StoredMonitor { monitor, state, .. } = stored;
+    let text = format!("[{}] {done}: {}", monitor.name, state.last_message);
+    let data = EventData {
+        severity: Some(alert.facts.severity(&alert.state)),
+        ..EventData::of_outage(stored, alert, now)
+    };
+    let number = format!("{} {}", alert.id, alert.revision);
+    event(monitor, kind, alert.id, &number, &text, &data)
 }
 
 struct EventData<'a> {
+    severity: Option<Severity>,
     at: Millis,
     status: Status,
     previous: Status,
@@ -127,6 +151,7 @@ impl<'a> EventData<'a> {
     /// The data of the verdict itself.
     fn of_verdict(record: &'a Record) -> Self {
         Self {
+            severity: None,
             at: record.heartbeat.at,
             status: record.state.status,
             previous: record.state.status,
@@ -136,6 +161,23 @@ impl<'a> EventData<'a> {
             down_seconds: None,
             payload: None,
             regions: &record.heartbeat.regions,
+        }
+    }
+
+    /// The data of an ongoing outage.
+    fn of_outage(stored: &'a StoredMonitor, alert: &DueAlert, now: Millis) -> Self {
+        let (state, started) = (&stored.state, alert.facts.started);
+        Self {
+            severity: None,
+            at: now,
+            status: Status::Down,
+            previous: Status::Down,
+            message: &state.last_message,
+            load_time: state.load_time,
+            down_since: Some(started),
+            down_seconds: Some(now.since(started).as_secs()),
+            payload: None,
+            regions: &[],
         }
     }
 }
@@ -176,6 +218,9 @@ fn event(
             "payload": data.payload,
         },
     });
+    if let Some(severity) = data.severity {
+        body["data"]["severity"] = json!(severity.as_str());
+    }
     if !data.regions.is_empty() {
         body["data"]["regions"] = data.regions.iter().map(region).collect();
     }

@@ -1,8 +1,7 @@
-//! Notifications: the notifiers of a team, events, reminders and delivery.
+//! Notifications: the notifiers of a team, events and delivery.
 
 mod account_notifier;
 pub mod delivery;
 pub(crate) mod events;
 pub(crate) mod notifier_test;
 pub(crate) mod notifiers;
-pub mod reminders;

@@ -23,6 +23,7 @@ fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
         retries: DEFAULT_RETRIES,
         retry_interval: None,
         resend_interval: None,
+        severity: Default::default(),
         upside_down_mode: false,
         tags: Tags::default(),
         notifiers: Vec::new(),

@@ -211,6 +211,7 @@ pub(crate) fn tcp(address: SocketAddr) -> MonitorDraft {
         retries: 1,
         retry_interval: None,
         resend_interval: None,
+        severity: Default::default(),
         upside_down_mode: false,
         tags: Tags::default(),
         notifiers: None,

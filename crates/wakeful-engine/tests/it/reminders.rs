@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
-use wakeful_engine::notifications::reminders::remind;
+use wakeful_engine::alerting::processor::process_due;
 use wakeful_testkit::{App, Client, Hook, Receiver, both_databases, until};
 
 use crate::delivery_fixture::{DeliveryFixture, hook, report};
@@ -28,7 +28,7 @@ async fn set(client: &Client, monitor: &str, change: &Value) {
 
 async fn later(app: &App, span: Duration) -> usize {
     app.clock.advance(span);
-    remind(&app.engine).await.unwrap()
+    process_due(&app.engine).await.unwrap().reminders
 }
 
 fn kinds(hooks: &[Hook]) -> Vec<String> {

@@ -197,6 +197,7 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
             retries: 1,
             retry_interval: None,
             resend_interval: None,
+            severity: Default::default(),
             upside_down_mode: false,
             tags: tags.clone(),
             notifiers: Vec::new(),

@@ -90,6 +90,7 @@ pub(super) fn render(event: &Event, link: &str) -> (String, String) {
     fields.insert("color".into(), json!(format!("#{:06x}", Style::of(event).color)));
     fields.insert("rows".into(), Value::Array(rows(event)));
     fields.insert("link".into(), json!(link));
+    fields.insert("acknowledge".into(), json!(event.data.action_page));
     let text = template::render_page(include_str!("templates/mail.txt"), &fields, Escape::Nothing);
     (text, template::render_page(include_str!("templates/mail.html"), &fields, Escape::Html))
 }
@@ -154,6 +155,9 @@ fn default_subject(event: &Event) -> String {
         }
         event::UP => format!("[Up] {name} is up again after {lasted}"),
         event::CERTIFICATE => format!("[Certificate] {name}: {}", event.data.message),
+        event::ACKNOWLEDGED => format!("[Acknowledged] {}", template::title(event)),
+        event::ASSIGNED => format!("[Assigned] {}", template::title(event)),
+        event::RESOLVED => format!("[Resolved] {}", template::title(event)),
         _ => event.text.clone(),
     }
 }
@@ -205,6 +209,9 @@ fn status_label(event: &Event) -> &'static str {
         event::REMINDER => "Still down",
         event::UP => "Up",
         event::CERTIFICATE => "Certificate",
+        event::ACKNOWLEDGED => "Acknowledged",
+        event::ASSIGNED => "Assigned",
+        event::RESOLVED => "Resolved",
         _ => "Test",
     }
 }

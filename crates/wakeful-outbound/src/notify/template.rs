@@ -99,6 +99,14 @@ pub fn title(event: &Event) -> String {
         event::UP if event.data.down_eventid.is_some() => format!("{name} was down"),
         event::UP => format!("{name} is up again"),
         event::CERTIFICATE => format!("The certificate of {name} is about to expire"),
+        event::ACKNOWLEDGED => {
+            let by = event.data.acknowledged_by.as_deref().unwrap_or("somebody");
+            format!("{name}: acknowledged by {by}")
+        }
+        event::ASSIGNED => {
+            format!("{name}: assigned to {}", event.data.assignee.as_deref().unwrap_or("somebody"))
+        }
+        event::RESOLVED => format!("{name}: resolved, although it is still down"),
         _ => "Test message from Wakeful".to_owned(),
     }
 }

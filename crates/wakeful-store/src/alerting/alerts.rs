@@ -4,12 +4,16 @@
 use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::alerting::alert::{Alert, AlertKind};
-use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId};
+use wakeful_core::alerting::state::{AlertState, AlertStatus};
+use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId, UserId};
 use wakeful_core::notifications::delivery_state::DeliveryState;
 use wakeful_core::notifications::recipients::Recipients;
+use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 
-use crate::dialect::{from_row, read};
+use super::due::id_list;
+use crate::dialect::{either, from_row, read};
+use crate::monitors::list::like;
 use crate::monitors::visible::is_visible;
 use crate::notifications::deliveries::optional_json;
 use crate::{Result, TeamStore};
@@ -19,7 +23,24 @@ use crate::{Result, TeamStore};
 pub struct ListedAlert {
     pub alert: Alert,
     pub monitor_name: String,
+    pub status: AlertStatus,
+    pub state: AlertState,
+    /// The user it is assigned to, with the name or else the address.
+    pub assignee: Option<(UserId, String)>,
     pub deliveries: Vec<Delivery>,
+}
+
+/// Which alerts to list; all of them by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlertQuery {
+    pub monitor: Option<MonitorId>,
+    pub status: Option<AlertStatus>,
+    pub severity: Option<Severity>,
+    pub kind: Option<AlertKind>,
+    pub tag: Option<String>,
+    pub assignee: Option<UserId>,
+    /// A part of the name, the target or the tags of the monitor.
+    pub text: Option<String>,
 }
 
 /// The delivery of one event to one notifier.
@@ -48,11 +69,20 @@ from_row!(ListedAlert, |row| Self {
         monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
         kind: AlertKind::parse(row.try_get("kind")?)
             .ok_or_else(|| sqlx::Error::Decode("not a kind of alert".into()))?,
+        severity: Severity::parse(row.try_get("severity")?)
+            .map_err(|_| sqlx::Error::Decode("not a severity".into()))?,
         cause: row.try_get("cause")?,
         started: Millis(row.try_get("started")?),
         ended: row.try_get::<Option<i64>, _>("ended")?.map(Millis),
     },
     monitor_name: row.try_get("name")?,
+    status: AlertStatus::parse(row.try_get("status")?)
+        .ok_or_else(|| sqlx::Error::Decode("not a status of an alert".into()))?,
+    state: optional_json(Some(row.try_get("state")?))?.unwrap_or_default(),
+    assignee: row
+        .try_get::<Option<Uuid>, _>("assignee")?
+        .map(UserId::from)
+        .zip(row.try_get::<Option<String>, _>("assignee_name")?),
     deliveries: Vec::new(),
 });
 
@@ -79,6 +109,74 @@ from_row!(AlertDelivery, |row| Self {
     },
 });
 
+/// Beyond this, the deliveries of all alerts in between are read.
+const MAX_ID_LIST: usize = 1_000;
+
+macro_rules! delivery_columns {
+    () => {
+        "d.alert_id, d.id, d.notifier_id, n.name, d.kind, d.state, d.attempts, d.last_answer,
+         d.recipients, d.created, d.next_try, d.finished
+         from deliveries d
+         join notifiers n on n.id = d.notifier_id"
+    };
+}
+
+const DELIVERIES_BETWEEN: &str = concat!(
+    "select ",
+    delivery_columns!(),
+    " where d.team_id = $1 and d.alert_id between $2 and $3 and cast($4 as text) is not null
+      order by d.id"
+);
+
+/// The status of the alert `a`: one that a node of the previous version has closed is over, too.
+macro_rules! effective_status {
+    () => {
+        "case when a.ended is not null and a.status <> 'suppressed' then 'over' else a.status end"
+    };
+}
+
+/// The columns of a listed alert. A user without a name is shown by the address.
+macro_rules! listed_columns {
+    () => {
+        concat!(
+            "a.id, a.team_id, a.monitor_id, a.kind, a.severity, a.cause, a.started, a.ended,
+             a.state, ",
+            effective_status!(),
+            " as status, m.name, a.assignee,
+             case when u.name = '' then u.email else u.name end as assignee_name"
+        )
+    };
+}
+
+macro_rules! listed_tables {
+    () => {
+        "alerts a
+         join monitors m on m.id = a.monitor_id
+         left join users u on u.id = a.assignee"
+    };
+}
+
+/// The conditions of an `AlertQuery`, in the parameters 5 to 10, and the page.
+macro_rules! matches {
+    () => {
+        concat!(
+            " and a.id < $2 and ",
+            is_visible!("4"),
+            " and ($5 is null or ",
+            effective_status!(),
+            " = $5)
+              and ($6 is null or a.severity = $6)
+              and ($7 is null or a.kind = $7)
+              and ($8 is null or exists (
+                  select 1 from monitor_tags t where t.monitor_id = m.id and t.tag = $8))
+              and ($9 is null or a.assignee = $9)
+              and ($10 is null or m.search like $10 escape '!')
+              order by a.id desc
+              limit $3"
+        )
+    };
+}
+
 impl TeamStore<'_> {
     /// The team's alerts older than `before`, newest first.
     pub async fn alerts(
@@ -86,7 +184,17 @@ impl TeamStore<'_> {
         before: Option<AlertId>,
         limit: Option<u32>,
     ) -> Result<Vec<ListedAlert>> {
-        self.with_deliveries(self.alert_rows(None, before, limit).await?).await
+        self.matching_alerts(&AlertQuery::default(), before, limit).await
+    }
+
+    /// The team's alerts that match the query and are older than `before`, newest first.
+    pub async fn matching_alerts(
+        &self,
+        query: &AlertQuery,
+        before: Option<AlertId>,
+        limit: Option<u32>,
+    ) -> Result<Vec<ListedAlert>> {
+        self.with_deliveries(self.alert_rows(query, before, limit).await?).await
     }
 
     /// One monitor's alerts; `None` when the team has no such monitor.
@@ -99,47 +207,73 @@ impl TeamStore<'_> {
         if !self.has_monitor(monitor).await? {
             return Ok(None);
         }
-        let rows = self.alert_rows(Some(monitor), before, limit).await?;
-        self.with_deliveries(rows).await.map(Some)
+        let query = AlertQuery { monitor: Some(monitor), ..AlertQuery::default() };
+        self.matching_alerts(&query, before, limit).await.map(Some)
+    }
+
+    /// One alert; `None` when the team has no such alert that the caller may see.
+    pub async fn alert(&self, id: AlertId) -> Result<Option<ListedAlert>> {
+        let row: Option<ListedAlert> = read!(self.store, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                listed_columns!(),
+                " from ",
+                listed_tables!(),
+                " where a.id = $1 and a.team_id = $2 and ",
+                is_visible!("3")
+            ))
+            .bind(id.uuid())
+            .bind(self.team.uuid())
+            .bind(self.filter)
+            .fetch_optional(db)
+            .await
+        })?;
+        let listed = self.with_deliveries(row.into_iter().collect()).await?;
+        Ok(listed.into_iter().next())
     }
 
     async fn alert_rows(
         &self,
-        monitor: Option<MonitorId>,
+        query: &AlertQuery,
         before: Option<AlertId>,
         limit: Option<u32>,
     ) -> Result<Vec<ListedAlert>> {
+        let AlertQuery { monitor, status, severity, kind, tag, assignee, text } = query;
         Ok(read!(self.store, |db| {
-            let query = match monitor {
+            let select = match monitor {
                 None => sqlx::query_as(concat!(
-                    "select a.id, a.team_id, a.monitor_id, a.kind, a.cause, a.started, a.ended,
-                            m.name
-                     from alerts a
-                     join monitors m on m.id = a.monitor_id
-                     where a.team_id = $1 and a.id < $2 and ",
-                    is_visible!("4"),
-                    " order by a.id desc
-                     limit $3"
+                    "select ",
+                    listed_columns!(),
+                    " from ",
+                    listed_tables!(),
+                    " where a.team_id = $1",
+                    matches!()
                 ))
                 .bind(self.team.uuid()),
                 Some(monitor) => sqlx::query_as(concat!(
-                    "select a.id, a.team_id, a.monitor_id, a.kind, a.cause, a.started, a.ended,
-                            m.name
-                     from alerts a
-                     join monitors m on m.id = a.monitor_id
-                     where a.monitor_id = $1 and a.id < $2 and ",
-                    is_visible!("4"),
-                    " order by a.id desc
-                     limit $3"
+                    "select ",
+                    listed_columns!(),
+                    " from ",
+                    listed_tables!(),
+                    " where a.monitor_id = $1 and a.team_id = $11",
+                    matches!()
                 ))
                 .bind(monitor.uuid()),
             };
-            query
+            let select = select
                 .bind(before.map_or(Uuid::max(), AlertId::uuid))
                 .bind(limit.map_or(i64::MAX, i64::from))
                 .bind(self.filter)
-                .fetch_all(db)
-                .await
+                .bind(status.map(AlertStatus::as_str))
+                .bind(severity.map(Severity::as_str))
+                .bind(kind.map(AlertKind::as_str))
+                .bind(tag.as_deref())
+                .bind(assignee.map(UserId::uuid))
+                .bind(text.as_deref().map(like));
+            match monitor {
+                None => select.fetch_all(db).await,
+                Some(_) => select.bind(self.team.uuid()).fetch_all(db).await,
+            }
         })?)
     }
 
@@ -147,20 +281,17 @@ impl TeamStore<'_> {
         let (Some(newest), Some(oldest)) = (alerts.first(), alerts.last()) else {
             return Ok(alerts);
         };
+        let listed = alerts.iter().map(|listed| listed.alert.id);
+        // Those of a filter may be far apart.
+        let ids: Vec<AlertId> = if alerts.len() <= MAX_ID_LIST { listed.collect() } else { vec![] };
         let rows: Vec<AlertDelivery> = read!(self.store, |db| {
-            sqlx::query_as(
-                "select d.alert_id, d.id, d.notifier_id, n.name, d.kind, d.state, d.attempts,
-                        d.last_answer, d.recipients, d.created, d.next_try, d.finished
-                 from deliveries d
-                 join notifiers n on n.id = d.notifier_id
-                 where d.team_id = $1 and d.alert_id between $2 and $3
-                 order by d.id",
-            )
-            .bind(self.team.uuid())
-            .bind(oldest.alert.id.uuid())
-            .bind(newest.alert.id.uuid())
-            .fetch_all(db)
-            .await
+            sqlx::query_as(if ids.is_empty() { DELIVERIES_BETWEEN } else { self.deliveries_of() })
+                .bind(self.team.uuid())
+                .bind(oldest.alert.id.uuid())
+                .bind(newest.alert.id.uuid())
+                .bind(id_list(&ids))
+                .fetch_all(db)
+                .await
         })?;
         let mut found: HashMap<AlertId, Vec<Delivery>> = HashMap::new();
         for AlertDelivery { alert, delivery } in rows {
@@ -170,5 +301,20 @@ impl TeamStore<'_> {
             listed.deliveries = found.remove(&listed.alert.id).unwrap_or_default();
         }
         Ok(alerts)
+    }
+
+    fn deliveries_of(&self) -> &'static str {
+        either!(
+            self.store,
+            sqlite: concat!("select ", delivery_columns!(),
+                " where d.team_id = $1 and d.alert_id between $2 and $3
+                  and d.alert_id in (select unhex(value) from json_each($4))
+                  order by d.id"),
+            postgres: concat!("select ", delivery_columns!(),
+                " where d.team_id = $1 and d.alert_id between $2 and $3
+                  and d.alert_id in (
+                      select cast(value as uuid) from json_array_elements_text(cast($4 as json)))
+                  order by d.id")
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! Writing the results of checks: many verdicts in one transaction, each with its
-//! heartbeat, the resulting state and, if the status changes, the alert and one
-//! delivery for each notifier. Writing a record twice, as after a commit whose
+//! heartbeat, the resulting state and, if the status changes, the alert with the event
+//! that reports it: the alert processor turns it into deliveries. Writing a record twice, as after a commit whose
 //! confirmation was lost, does no harm: heartbeats, alerts and events have ids of
 //! their own, and a state is only replaced by one with a higher number, in
 //! whatever order records are written. Monitors that were deleted in the meantime
@@ -12,17 +12,18 @@ use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
 use wakeful_core::alerting::alert::Alert;
+use wakeful_core::alerting::state::AlertState;
 use wakeful_core::cluster::slot::Grant;
 use wakeful_core::heartbeat::Heartbeat;
-use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
+use wakeful_core::id::{AlertId, EventId, MonitorId};
+use wakeful_core::notifications::event;
 use wakeful_core::observation::Certificate;
 use wakeful_core::time::Millis;
-use wakeful_core::token::Digest;
 use wakeful_core::verdict::State;
 
-use crate::dialect::{Pool, Tx, either, from_row, within};
+use crate::dialect::{Pool, Tx, either, within};
 use crate::monitors::json;
-use crate::{DueDelivery, Result, Store, StoreError, history::bulk, monitors::certificates};
+use crate::{Result, Store, StoreError, StoredEvent, history::bulk, monitors::certificates};
 
 /// Longer than the database's own timeouts allow the statements of a batch to take.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -80,49 +81,26 @@ pub struct NewEvent {
     pub body: String,
 }
 
-/// An event and its place in the queues of its monitor.
-pub(crate) struct EventToDeliver<'a> {
-    pub(crate) monitor: MonitorId,
-    /// The sequence number of the monitor's last verdict.
-    pub(crate) seq: i64,
-    pub(crate) at: Millis,
-    pub(crate) event: &'a NewEvent,
-}
-
-/// The bodies that one statement inserts; a database reads its parameter at once.
-const MAX_STATEMENT_BYTES: usize = 1 << 20;
-
-/// The deliveries that one transaction writes for several results: others wait for it.
-const MAX_DELIVERY_BYTES: usize = 8 << 20;
-
 #[derive(Serialize)]
 struct AlertRow<'a> {
     id: SimpleUuid,
-    notified: i64,
     monitor: SimpleUuid,
     kind: &'static str,
+    severity: &'static str,
+    status: &'static str,
     cause: &'a str,
     started: i64,
     ended: Option<i64>,
+    due: Option<i64>,
+    opened: Option<String>,
 }
 
 #[derive(Serialize)]
 struct CloseRow {
     id: SimpleUuid,
     ended: i64,
-}
-
-#[derive(Serialize)]
-struct DeliveryRow<'a> {
-    id: SimpleUuid,
-    event: SimpleUuid,
-    monitor: SimpleUuid,
-    notifier: SimpleUuid,
-    alert: SimpleUuid,
-    sequence: i64,
-    kind: &'static str,
-    body: &'a str,
-    created: i64,
+    due: Option<i64>,
+    closed: Option<String>,
 }
 
 /// An id in a form that both databases can read from JSON.
@@ -135,16 +113,6 @@ impl From<Uuid> for SimpleUuid {
         Self(id.simple().to_string())
     }
 }
-
-pub(crate) struct NotifierLink {
-    monitor: MonitorId,
-    notifier: NotifierId,
-}
-
-from_row!(NotifierLink, |row| Self {
-    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
-    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
-});
 
 impl Store {
     /// Writes these records, all or none. Skips those of monitors deleted in the
@@ -236,13 +204,12 @@ impl Store {
     }
 
     async fn record_within(&self, mut tx: Tx, records: &[Record]) -> Result<usize> {
-        let (opens, closes, has_events, has_certificates) = (
+        let (opens, closes, has_certificates) = (
             records.iter().any(|record| !record.opens.is_empty()),
             records.iter().any(|record| record.closes.is_some()),
-            records.iter().any(|record| !record.events.is_empty()),
             records.iter().any(|record| record.certificate.is_some()),
         );
-        if opens || has_events || has_certificates {
+        if opens || has_certificates {
             bulk::lock_monitors(&mut tx, records).await?;
         }
         let written = bulk::write(&mut tx, &bulk::in_order(records)).await?;
@@ -272,39 +239,9 @@ impl Store {
             }
             Ok::<_, Error>(())
         })?;
-        let mut new: Vec<DueDelivery> = Vec::new();
-        if has_events {
-            let links = within!(tx, |db| {
-                let mut links: Vec<NotifierLink> = sqlx::query_as(self.select_links())
-                    .bind(monitors_with_events(records))
-                    .fetch_all(&mut *db)
-                    .await?;
-                if closes {
-                    // Notifiers that reported an outage also report its end, even
-                    // if they are no longer linked.
-                    let listeners: Vec<NotifierLink> = sqlx::query_as(self.select_listeners())
-                        .bind(closed_alerts(records))
-                        .fetch_all(&mut *db)
-                        .await?;
-                    links.extend(listeners);
-                }
-                Ok::<_, Error>(links)
-            })?;
-            let rows = deliveries(records, &links);
-            let bytes: usize = rows.iter().map(String::len).sum();
-            if bytes > MAX_DELIVERY_BYTES && records.len() > 1 {
-                return Err(StoreError::TooLarge);
-            }
-            for rows in rows {
-                let added: Vec<DueDelivery> = within!(tx, |db| {
-                    sqlx::query_as(self.insert_deliveries()).bind(rows).fetch_all(db).await
-                })?;
-                new.extend(added);
-            }
-        }
         tx.commit().await?;
-        if !new.is_empty() {
-            self.outbox.notify_of(new);
+        if opens || closes {
+            self.alerts.notify_of(due_alerts(records));
         }
         Ok(count(written))
     }
@@ -313,23 +250,24 @@ impl Store {
         either!(
             self,
             sqlite: "insert into alerts
-                 (id, team_id, monitor_id, kind, cause, started, ended, remind_at)
+                 (id, team_id, monitor_id, kind, severity, status, cause, started, ended, due,
+                  opened_event)
                  select unhex(r.value ->> 'id'), m.team_id, m.id, r.value ->> 'kind',
-                        r.value ->> 'cause', r.value ->> 'started', r.value ->> 'ended',
-                        case when r.value ->> 'ended' is null and m.resend_interval > 0
-                             then (r.value ->> 'notified') + m.resend_interval * 1000 end
+                        r.value ->> 'severity', r.value ->> 'status', r.value ->> 'cause',
+                        r.value ->> 'started', r.value ->> 'ended', r.value ->> 'due',
+                        r.value ->> 'opened'
                  from json_each($1) r
                  join monitors m on m.id = unhex(r.value ->> 'monitor')
                  where true
                  on conflict do nothing",
             postgres: "insert into alerts
-                 (id, team_id, monitor_id, kind, cause, started, ended, remind_at)
-                 select r.id, m.team_id, m.id, r.kind, r.cause, r.started, r.ended,
-                        case when r.ended is null and m.resend_interval > 0
-                             then r.notified + m.resend_interval * 1000 end
+                 (id, team_id, monitor_id, kind, severity, status, cause, started, ended, due,
+                  opened_event)
+                 select r.id, m.team_id, m.id, r.kind, r.severity, r.status, r.cause, r.started,
+                        r.ended, r.due, r.opened
                  from json_to_recordset(cast($1 as json))
-                      as r(id uuid, monitor uuid, kind text, cause text, started bigint,
-                           ended bigint, notified bigint)
+                      as r(id uuid, monitor uuid, kind text, severity text, status text,
+                           cause text, started bigint, ended bigint, due bigint, opened text)
                  join monitors m on m.id = r.monitor
                  on conflict do nothing"
         )
@@ -339,87 +277,18 @@ impl Store {
         either!(
             self,
             sqlite: "update alerts
-                 set ended = r.ended, remind_at = null
-                 from (select unhex(value ->> 'id') as id, value ->> 'ended' as ended
+                 set ended = r.ended, status = 'over', due = r.due, closed_event = r.closed,
+                     remind_at = null, revision = revision + 1
+                 from (select unhex(value ->> 'id') as id, value ->> 'ended' as ended,
+                              value ->> 'due' as due, value ->> 'closed' as closed
                        from json_each($1)) r
                  where alerts.id = r.id and alerts.ended is null",
             postgres: "update alerts
-                 set ended = r.ended, remind_at = null
-                 from json_to_recordset(cast($1 as json)) as r(id uuid, ended bigint)
-                 where alerts.id = r.id and alerts.ended is null"
-        )
-    }
-
-    fn select_links(&self) -> &'static str {
-        either!(
-            self,
-            sqlite: "select l.monitor_id, l.notifier_id
-                 from json_each($1) r
-                 join monitor_notifiers l on l.monitor_id = unhex(r.value)
-                 join notifiers n on n.id = l.notifier_id
-                 where n.disabled_at is null
-                 order by l.monitor_id, l.position",
-            postgres: "select l.monitor_id, l.notifier_id
-                 from json_array_elements_text(cast($1 as json)) r
-                 join monitor_notifiers l on l.monitor_id = cast(r.value as uuid)
-                 join notifiers n on n.id = l.notifier_id
-                 where n.disabled_at is null
-                 order by l.monitor_id, l.position"
-        )
-    }
-
-    fn select_listeners(&self) -> &'static str {
-        either!(
-            self,
-            sqlite: "select distinct d.monitor_id, d.notifier_id
-                 from json_each($1) r
-                 join deliveries d on d.alert_id = unhex(r.value ->> 'id')
-                 join notifiers n on n.id = d.notifier_id
-                 where d.kind in ('monitor.down', 'monitor.reminder') and n.disabled_at is null
-                 and not exists (
-                     select 1 from monitor_notifiers l
-                     where l.monitor_id = d.monitor_id and l.notifier_id = d.notifier_id)",
-            postgres: "select distinct d.monitor_id, d.notifier_id
-                 from json_to_recordset(cast($1 as json)) as r(id uuid)
-                 join deliveries d on d.alert_id = r.id
-                 join notifiers n on n.id = d.notifier_id
-                 where d.kind in ('monitor.down', 'monitor.reminder') and n.disabled_at is null
-                 and not exists (
-                     select 1 from monitor_notifiers l
-                     where l.monitor_id = d.monitor_id and l.notifier_id = d.notifier_id)"
-        )
-    }
-
-    pub(crate) fn insert_deliveries(&self) -> &'static str {
-        either!(
-            self,
-            sqlite: "insert into deliveries
-                 (id, eventid, team_id, monitor_id, notifier_id, alert_id, sequence, kind, body,
-                  created, next_try)
-                 select unhex(r.value ->> 'id'), unhex(r.value ->> 'event'), m.team_id, m.id,
-                        unhex(r.value ->> 'notifier'), a.id, r.value ->> 'sequence',
-                        r.value ->> 'kind', r.value ->> 'body', r.value ->> 'created',
-                        r.value ->> 'created'
-                 from json_each($1) r
-                 join monitors m on m.id = unhex(r.value ->> 'monitor')
-                 left join alerts a on a.id = unhex(r.value ->> 'alert')
-                 where true
-                 on conflict do nothing
-                 returning id, team_id, notifier_id, claims as crashes,
-                           (select n.kind from notifiers n where n.id = notifier_id) as kind",
-            postgres: "insert into deliveries
-                 (id, eventid, team_id, monitor_id, notifier_id, alert_id, sequence, kind, body,
-                  created, next_try)
-                 select r.id, r.event, m.team_id, m.id, r.notifier, a.id, r.sequence, r.kind,
-                        r.body, r.created, r.created
+                 set ended = r.ended, status = 'over', due = r.due, closed_event = r.closed,
+                     remind_at = null, revision = revision + 1
                  from json_to_recordset(cast($1 as json))
-                      as r(id uuid, event uuid, monitor uuid, notifier uuid, alert uuid,
-                           sequence bigint, kind text, body text, created bigint)
-                 join monitors m on m.id = r.monitor
-                 left join alerts a on a.id = r.alert
-                 on conflict do nothing
-                 returning id, team_id, notifier_id, claims as crashes,
-                           (select n.kind from notifiers n where n.id = notifier_id) as kind"
+                      as r(id uuid, ended bigint, due bigint, closed text)
+                 where alerts.id = r.id and alerts.ended is null"
         )
     }
 }
@@ -428,18 +297,26 @@ fn count(rows: u64) -> usize {
     usize::try_from(rows).unwrap_or(usize::MAX)
 }
 
+/// The alerts that these records open, with the events that report them. They are due now.
 fn opened_alerts(records: &[Record]) -> String {
     let rows: Vec<AlertRow<'_>> = records
         .iter()
-        .flat_map(|record| record.opens.iter().map(|alert| (record.heartbeat.at, alert)))
-        .map(|(notified, alert)| AlertRow {
-            id: alert.id.uuid().into(),
-            notified: notified.0,
-            monitor: alert.monitor.uuid().into(),
-            kind: alert.kind.as_str(),
-            cause: &alert.cause,
-            started: alert.started.0,
-            ended: alert.ended.map(|at| at.0),
+        .flat_map(|record| record.opens.iter().map(move |alert| (record, alert)))
+        .map(|(record, alert)| {
+            let opened = event_of(record, alert.id, |kind| kind != event::UP);
+            let status = AlertState::default().status(alert.ended.is_some());
+            AlertRow {
+                id: alert.id.uuid().into(),
+                monitor: alert.monitor.uuid().into(),
+                kind: alert.kind.as_str(),
+                severity: alert.severity.as_str(),
+                status: status.as_str(),
+                cause: &alert.cause,
+                started: alert.started.0,
+                ended: alert.ended.map(|at| at.0),
+                due: opened.is_some().then_some(record.heartbeat.at.0),
+                opened,
+            }
         })
         .collect();
     json(&rows)
@@ -448,78 +325,26 @@ fn opened_alerts(records: &[Record]) -> String {
 fn closed_alerts(records: &[Record]) -> String {
     let rows: Vec<CloseRow> = records
         .iter()
-        .filter_map(|record| record.closes)
-        .map(|(id, ended)| CloseRow { id: id.uuid().into(), ended: ended.0 })
+        .filter_map(|record| Some((record, record.closes?)))
+        .map(|(record, (id, ended))| {
+            let closed = event_of(record, id, |kind| kind == event::UP);
+            let due = closed.is_some().then_some(record.heartbeat.at.0);
+            CloseRow { id: id.uuid().into(), ended: ended.0, due, closed }
+        })
         .collect();
     json(&rows)
 }
 
-/// The monitors with events.
-fn monitors_with_events(records: &[Record]) -> String {
-    let mut ids: Vec<String> = records
-        .iter()
-        .filter(|record| !record.events.is_empty())
-        .map(|record| record.monitor.uuid().simple().to_string())
-        .collect();
-    ids.sort_unstable();
+/// The event of a record about this alert, as it is stored with the alert.
+fn event_of(record: &Record, alert: AlertId, is_kind: impl Fn(&str) -> bool) -> Option<String> {
+    let found = record.events.iter().find(|event| event.alert == alert && is_kind(event.kind));
+    found.map(|event| json(&StoredEvent::of(event, record.seq, record.heartbeat.at)))
+}
+
+/// The alerts that are due with these records.
+fn due_alerts(records: &[Record]) -> Vec<AlertId> {
+    let mut ids: Vec<AlertId> =
+        records.iter().flat_map(|record| &record.events).map(|event| event.alert).collect();
     ids.dedup();
-    json(&ids)
-}
-
-fn deliveries(records: &[Record], links: &[NotifierLink]) -> Vec<String> {
-    let events = records.iter().flat_map(|record| {
-        let at = record.heartbeat.at;
-        record.events.iter().map(move |event| EventToDeliver {
-            monitor: record.monitor,
-            seq: record.seq,
-            at,
-            event,
-        })
-    });
-    delivery_rows(events, links)
-}
-
-/// A row for each of these events and each notifier of its monitor, as the parameters of as
-/// many statements as are needed.
-pub(crate) fn delivery_rows<'a>(
-    events: impl Iterator<Item = EventToDeliver<'a>>,
-    links: &[NotifierLink],
-) -> Vec<String> {
-    let mut notifiers: HashMap<MonitorId, Vec<NotifierId>> = HashMap::new();
-    for link in links {
-        notifiers.entry(link.monitor).or_default().push(link.notifier);
-    }
-    let mut rows = Vec::new();
-    for EventToDeliver { monitor, seq, at, event } in events {
-        let linked = notifiers.get(&monitor).map_or(&[][..], Vec::as_slice);
-        rows.extend(linked.iter().map(|notifier| DeliveryRow {
-            id: delivery_id(event, *notifier, at).uuid().into(),
-            event: event.id.uuid().into(),
-            monitor: monitor.uuid().into(),
-            notifier: notifier.uuid().into(),
-            alert: event.alert.uuid().into(),
-            sequence: seq,
-            kind: event.kind,
-            body: &event.body,
-            created: at.0,
-        }));
-    }
-    let mut bytes = 0;
-    let fits = |_: &DeliveryRow<'_>, next: &DeliveryRow<'_>| {
-        bytes += next.body.len();
-        let fits = bytes <= MAX_STATEMENT_BYTES;
-        if !fits {
-            bytes = next.body.len();
-        }
-        fits
-    };
-    rows.chunk_by(fits).map(json).collect()
-}
-
-/// Derived from event and notifier, so that writing it twice has no effect.
-fn delivery_id(event: &NewEvent, notifier: NotifierId, created: Millis) -> DeliveryId {
-    let Digest(hash) = Digest::of(&format!("delivery {} {notifier}", event.id));
-    let mut random = [0; 10];
-    random.copy_from_slice(&hash[..10]);
-    DeliveryId::new(created, random)
+    ids
 }

@@ -360,7 +360,7 @@ impl TeamStore<'_> {
             return Ok(());
         }
         within!(*tx, |db| {
-            sqlx::query(self.remind_many()).bind(json(&rows)).execute(db).await?;
+            sqlx::query(self.remind_many()).bind(json(&rows)).bind(now.0).execute(db).await?;
         });
         Ok(())
     }
@@ -458,12 +458,12 @@ impl TeamStore<'_> {
                      select unhex(value ->> 'id') as id, value ->> 'next' as next
                      from json_each($1))
                  update alerts
-                 set remind_at = r.next
+                 set remind_at = r.next, due = $2, revision = revision + 1
                  from r
                  where alerts.monitor_id = r.id and alerts.kind = 'outage'
                  and alerts.ended is null",
             postgres: "update alerts
-                 set remind_at = r.next
+                 set remind_at = r.next, due = $2, revision = revision + 1
                  from json_to_recordset(cast($1 as json)) as r(id uuid, next bigint)
                  where alerts.monitor_id = r.id and alerts.kind = 'outage'
                  and alerts.ended is null"

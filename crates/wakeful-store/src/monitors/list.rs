@@ -175,7 +175,12 @@ pub(super) fn tag_pattern(filter: &MonitorQuery) -> Option<String> {
 }
 
 pub(super) fn search_pattern(filter: &MonitorQuery) -> Option<String> {
-    filter.q.as_deref().map(|q| format!("%{}%", escaped(&q.to_lowercase())))
+    filter.q.as_deref().map(like)
+}
+
+/// The pattern of a search for a part of the text in `search`.
+pub(crate) fn like(part: &str) -> String {
+    format!("%{}%", escaped(&part.to_lowercase()))
 }
 
 /// Escapes the wildcards of `like`.

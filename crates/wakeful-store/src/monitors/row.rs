@@ -6,6 +6,7 @@ use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
+use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{State, Status};
@@ -23,7 +24,7 @@ macro_rules! columns {
          m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
          m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
          s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
-         s.blocked"
+         s.blocked, m.severity"
     };
 }
 pub(super) use columns;
@@ -66,6 +67,7 @@ pub(super) struct Row {
     warned: Option<String>,
     seq: i64,
     blocked: bool,
+    severity: String,
 }
 
 // By position: names would be looked up for each column of each row.
@@ -98,6 +100,7 @@ from_row!(Row, |row| Self {
     warned: row.try_get(25)?,
     seq: row.try_get(26)?,
     blocked: row.try_get(27)?,
+    severity: row.try_get(28)?,
 });
 
 impl Row {
@@ -123,6 +126,7 @@ impl Row {
             retries: u16::try_from(self.retries).map_err(|_| damaged())?,
             retry_interval: self.retry_interval.map(seconds),
             resend_interval: Some(seconds(self.resend_interval)).filter(|span| !span.is_zero()),
+            severity: Severity::parse(&self.severity).map_err(|_| damaged())?,
             upside_down_mode: self.upside_down_mode,
             tags: serde_json::from_str::<Tags>(&self.tags).map_err(|_| damaged())?,
             notifiers: Vec::new(),

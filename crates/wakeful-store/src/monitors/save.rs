@@ -9,8 +9,8 @@ use wakeful_core::monitors::Monitor;
 use super::row::Sealed;
 use super::{SaveOutcome, json, resend_interval, to_seconds};
 use crate::accounts::team::lock_team;
+use crate::alerting::decisions::reschedule_reminders;
 use crate::dialect::{Tx, from_row, within};
-use crate::notifications::reminders::reschedule_reminders;
 use crate::{AuditContext, NewEntry, Result, StoredMonitor, TeamStore};
 
 /// The memory that the long request bodies and headers of a team's monitors may use: active
@@ -20,7 +20,7 @@ pub const MAX_LONG_REQUEST_BYTES: usize = 16 << 20;
 /// same number.
 const SHORT_REQUEST_BYTES: usize = 16_384;
 
-/// Binds the settings as $1 to $20 of both statements.
+/// Binds the settings as $1 to $21 of both statements.
 macro_rules! with_settings {
     ($statement:expr, $team:expr, $monitor:expr, $sealed:expr) => {
         $statement
@@ -44,6 +44,7 @@ macro_rules! with_settings {
             .bind(resend_interval($monitor))
             .bind(json(&$monitor.regions))
             .bind($monitor.quorum.to_string())
+            .bind($monitor.severity.as_str())
     };
 }
 
@@ -89,9 +90,10 @@ impl TeamStore<'_> {
                 "insert into monitors
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
-                  push_token, modified, resend_interval, regions, quorum, created, slot)
+                  push_token, modified, resend_interval, regions, quorum, severity, created,
+                  slot)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                         $17, $18, $19, $20, $21, $22)",
+                         $17, $18, $19, $20, $21, $22, $23)",
             );
             with_settings!(insert, self.team, monitor, sealed)
                 .bind(monitor.created.0)
@@ -158,8 +160,8 @@ impl TeamStore<'_> {
                      heartbeat_interval = $8, timeout = $9, retry_interval = $10, retries = $11,
                      upside_down_mode = $12, tags = $13, search = $14, push_digest = $15,
                      push_token = $16, modified = $17, resend_interval = $18, regions = $19,
-                     quorum = $20, revision = revision + 1
-                 where id = $1 and team_id = $2 and revision = $21",
+                     quorum = $20, severity = $21, revision = revision + 1
+                 where id = $1 and team_id = $2 and revision = $22",
             );
             with_settings!(update, self.team, monitor, sealed)
                 .bind(read.revision)

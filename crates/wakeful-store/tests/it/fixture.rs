@@ -86,6 +86,7 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         retries: 3,
         retry_interval: Some(Duration::from_secs(9)),
         resend_interval: None,
+        severity: Default::default(),
         upside_down_mode: true,
         tags: Tags::parse("web, eu").expect("tags"),
         notifiers: Vec::new(),

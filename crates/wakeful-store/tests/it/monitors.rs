@@ -58,6 +58,7 @@ async fn reads_back(store: Store) {
         timeout: None,
         retry_interval: None,
         resend_interval: None,
+        severity: Default::default(),
         notifiers: vec![one],
         push_token: None,
         ..saved

@@ -26,7 +26,7 @@ use self::http::{HttpBody, SaveHttp};
 use self::request::{TextOrList, TextOrNumber};
 use self::response::{blocked, millis, push_url};
 use super::Fields;
-use super::enums::{KnownMonitorType, MonitorStatus, MonitorType, NotifierType};
+use super::enums::{KnownMonitorType, MonitorStatus, MonitorType, NotifierType, Severity};
 
 /// Reads the settings of a type: those that are sent, and otherwise those of `old`.
 fn read(kind: Kind, fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
@@ -116,6 +116,9 @@ pub(crate) struct SaveMonitor {
     retry_interval: Option<u32>,
     /// Seconds between reminders while the monitor is down; 0 for none.
     resend_interval: Option<u32>,
+    /// How urgent its alerts are; critical unless set.
+    #[schema(value_type = Option<Severity>)]
+    severity: (),
     /// For api: seconds by which a report may be late.
     grace: Option<u32>,
     /// The regions it is checked from: comma-separated names, or an array; empty for `local`.
@@ -173,6 +176,9 @@ pub(crate) struct MonitorBody<'a> {
     retry_interval: Option<u64>,
     /// Seconds between reminders while the monitor is down; 0 for none.
     resend_interval: u64,
+    /// How urgent its alerts are.
+    #[schema(value_type = Severity)]
+    severity: &'static str,
     /// Seconds; null for the default and for types other than api.
     grace: Option<u64>,
     /// The regions it is checked from; `local` is the node that owns the monitor.
@@ -219,6 +225,7 @@ impl<'a> MonitorBody<'a> {
             retries: monitor.retries,
             retry_interval: monitor.retry_interval.map(|span| span.as_secs()),
             resend_interval: monitor.resend_interval.map_or(0, |span| span.as_secs()),
+            severity: monitor.severity.as_str(),
             grace,
             push_url: monitor.push_token.as_ref().map(|token| push_url(public_url, token)),
             redacted: redacted.then_some(true),

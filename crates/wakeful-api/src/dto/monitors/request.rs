@@ -10,6 +10,7 @@ use wakeful_core::monitors::{
     DEFAULT_RETRIES, Interval, MAX_NOTIFIERS, Monitor, Name, Tags, timing,
 };
 use wakeful_core::region::{Quorum, Regions};
+use wakeful_core::severity::Severity;
 use wakeful_core::verdict::Status;
 use wakeful_engine::MonitorDraft;
 
@@ -50,6 +51,8 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
     let retry_interval = span(fields, "retry_interval", timing::retry_interval, previous);
     let previous = stored.and_then(|old| old.resend_interval);
     let resend_interval = span(fields, "resend_interval", timing::resend_interval, previous);
+    let severity = fields.optional("severity", Severity::parse);
+    let severity = severity.or(stored.map(|old| old.severity)).unwrap_or_default();
     let retries = fields.optional_number("retries", timing::retries);
     let tags = fields.optional_items("tags", None);
     let tags = tags.and_then(|tags| fields.accept("tags", Tags::of(texts(&tags))));
@@ -67,6 +70,7 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
         retries: retries.or(stored.map(|old| old.retries)).unwrap_or(DEFAULT_RETRIES),
         retry_interval,
         resend_interval,
+        severity,
         upside_down_mode: upside_down?,
         tags: tags.or(stored.map(|old| old.tags.clone())).unwrap_or_default(),
         notifiers,
@@ -225,6 +229,7 @@ mod tests {
             retries: draft.retries,
             retry_interval: draft.retry_interval,
             resend_interval: draft.resend_interval,
+            severity: draft.severity,
             upside_down_mode: draft.upside_down_mode,
             tags: draft.tags,
             notifiers: draft.notifiers.unwrap_or_default(),

@@ -1,0 +1,49 @@
+//! Action links: what the recipient of a message can do with its alert without a login. Reading
+//! never acts, because mail scanners and link previews open links.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::Api;
+use crate::body::Body;
+use crate::client_ip::{ClientIp, ClientOrigin};
+use crate::dto::alerts::{ActByLink, ActionLinkBody};
+use crate::error::{ApiResult, ErrorBody};
+
+pub(super) fn public() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(get_action_link, act_by_link))
+}
+
+/// Returns the alert of an action link.
+#[utoipa::path(get, path = "/api/action/{token}", tag = "Alerts",
+    params(("token" = String, Path, description = "The end of the `action_url` of an event")),
+    responses(
+        (status = 200, description = "The alert", body = ActionLinkBody),
+        (status = 404, description = "The link is invalid, or its alert ended more than a week ago", body = ErrorBody)))]
+async fn get_action_link(
+    State(api): State<Api>,
+    ClientIp(client): ClientIp,
+    Path(token): Path<String>,
+) -> ApiResult<ActionLinkBody> {
+    let linked = api.engine().linked_alert(&token, client).await?;
+    Ok(Json(ActionLinkBody::of(linked)))
+}
+
+/// Acknowledges, snoozes, comments on or resolves the alert of an action link.
+#[utoipa::path(post, path = "/api/action/{token}", tag = "Alerts", request_body = ActByLink,
+    params(("token" = String, Path, description = "The end of the `action_url` of an event")),
+    responses(
+        (status = 200, description = "Done", body = ActionLinkBody),
+        (status = 404, description = "The link is invalid, or its alert ended more than a week ago", body = ErrorBody),
+        (status = 409, description = "The alert has ended or was resolved, or was modified concurrently", body = ErrorBody)))]
+async fn act_by_link(
+    State(api): State<Api>,
+    ClientOrigin(origin): ClientOrigin,
+    Path(token): Path<String>,
+    Body(wanted): Body<ActByLink>,
+) -> ApiResult<ActionLinkBody> {
+    let linked = api.engine().act_by_link(&token, wanted.into(), &origin).await?;
+    Ok(Json(ActionLinkBody::of(linked)))
+}

@@ -1,0 +1,214 @@
+//! The state of an alert: who was notified, who responded, and what happens next. It is stored
+//! as JSON with the alert; a field that is added later has its default in older rows.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+use crate::id::{MaintenanceId, UserId};
+use crate::named_enum;
+use crate::serde_millis;
+use crate::severity::Severity;
+use crate::time::Millis;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AlertState {
+    /// What withholds its notification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<Suppressed>,
+    /// When the suppression ended; a check since then releases the alert.
+    #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
+    pub suppression_end: Option<Millis>,
+    /// What withheld its notification, and when that ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub released: Option<Released>,
+    /// When notifications were sent.
+    #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
+    pub notified: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<Acknowledged>,
+    #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
+    pub snoozed_until: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assignee: Option<UserId>,
+    /// The severity that a user has set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// When the next reminder is due.
+    #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
+    pub reminder_at: Option<Millis>,
+    /// Since when follow-ups are paused.
+    #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<Resolved>,
+    /// It has ended, and what follows from that is done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
+}
+
+/// What suppresses an alert.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suppressed {
+    pub reason: Reason,
+    /// The window.
+    pub id: MaintenanceId,
+    pub name: String,
+    #[serde(with = "serde_millis::instant")]
+    pub since: Millis,
+    /// When it ends, if that is known.
+    #[serde(
+        default,
+        with = "serde_millis::maybe_instant",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub until: Option<Millis>,
+}
+
+named_enum! {
+    /// Why an alert is suppressed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Reason {
+        Maintenance = "maintenance",
+    }
+}
+
+/// What suppressed an alert until it was released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Released {
+    pub by: Suppressed,
+    #[serde(with = "serde_millis::instant")]
+    pub ended: Millis,
+}
+
+/// Who acknowledged an alert, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acknowledged {
+    #[serde(with = "serde_millis::instant")]
+    pub at: Millis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserId>,
+    pub name: String,
+    pub via: String,
+}
+
+/// Who resolved an alert.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolved {
+    #[serde(with = "serde_millis::instant")]
+    pub at: Millis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserId>,
+    pub name: String,
+}
+
+named_enum! {
+    /// The status of an alert, as lists and filters show it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum AlertStatus {
+        Suppressed = "suppressed",
+        Open = "open",
+        Acknowledged = "acknowledged",
+        Snoozed = "snoozed",
+        Resolved = "resolved",
+        Over = "over",
+    }
+}
+
+impl AlertStatus {
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|status| status.as_str() == text)
+    }
+}
+
+impl AlertState {
+    /// `ended`: the outage is over, or it is a warning, which has no duration.
+    pub fn status(&self, ended: bool) -> AlertStatus {
+        if self.suppressed.is_some() && !self.closed && self.resolved.is_none() {
+            AlertStatus::Suppressed
+        } else if ended {
+            AlertStatus::Over
+        } else if self.resolved.is_some() {
+            AlertStatus::Resolved
+        } else if self.snoozed_until.is_some() {
+            AlertStatus::Snoozed
+        } else if self.acknowledged.is_some() {
+            AlertStatus::Acknowledged
+        } else {
+            AlertStatus::Open
+        }
+    }
+
+    /// The same state after the clock was set back by this much: what is due later stays due
+    /// after the same time.
+    #[must_use]
+    pub fn shifted_back(mut self, by: Duration, now: Millis) -> Self {
+        let times = [
+            &mut self.suppression_end,
+            &mut self.snoozed_until,
+            &mut self.reminder_at,
+            &mut self.paused_at,
+        ];
+        for at in times.into_iter().flatten().filter(|at| **at > now) {
+            *at = at.before(by);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_stored_and_read_again() {
+        let user = UserId::new(Millis(1), [1; 10]);
+        let suppressed = Suppressed {
+            reason: Reason::Maintenance,
+            id: MaintenanceId::new(Millis(1), [2; 10]),
+            name: "Backups".to_owned(),
+            since: Millis(5),
+            until: None,
+        };
+        let state = AlertState {
+            suppressed: Some(suppressed.clone()),
+            released: Some(Released { by: suppressed, ended: Millis(6) }),
+            notified: Some(Millis(7)),
+            acknowledged: Some(Acknowledged {
+                at: Millis(8),
+                user: Some(user),
+                name: "Ann".to_owned(),
+                via: "web".to_owned(),
+            }),
+            severity: Some(Severity::Info),
+            closed: true,
+            ..AlertState::default()
+        };
+        let text = serde_json::to_string(&state).expect("plain data");
+        assert_eq!(serde_json::from_str::<AlertState>(&text).expect("readable"), state);
+        assert_eq!(serde_json::to_string(&AlertState::default()).expect("plain data"), "{}");
+        let older: AlertState = serde_json::from_str(r#"{"unknown": 1}"#).expect("readable");
+        assert_eq!(older, AlertState::default());
+    }
+
+    #[test]
+    fn every_status_has_a_name() {
+        for status in AlertStatus::ALL {
+            assert_eq!(AlertStatus::parse(status.as_str()), Some(*status));
+        }
+        assert_eq!(AlertStatus::parse("closed"), None);
+    }
+
+    #[test]
+    fn after_the_clock_was_set_back_nothing_waits_longer() {
+        let state = AlertState {
+            notified: Some(Millis(1_000)),
+            reminder_at: Some(Millis(9_000)),
+            snoozed_until: Some(Millis(500)),
+            ..AlertState::default()
+        };
+        let shifted = state.clone().shifted_back(Duration::from_secs(3), Millis(2_000));
+        assert_eq!(shifted, AlertState { reminder_at: Some(Millis(6_000)), ..state });
+    }
+}

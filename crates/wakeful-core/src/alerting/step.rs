@@ -1,0 +1,548 @@
+//! The alert step: one alert, its context and the time give the new state, the notifications to
+//! send, the entries of the timeline, and the time of the next step. All rules about who is
+//! notified, and when, are here.
+//!
+//! A *fact*, such as `monitor.down`, is sent once to every linked notifier. *Suppression*
+//! withholds facts. *Follow-ups*, such as reminders, repeat a fact until somebody responds.
+//! Acknowledging and snoozing stop follow-ups and never hide a fact; suppression stops both.
+
+use std::time::Duration;
+
+use super::alert::AlertKind;
+use super::order::{Action, Order};
+use super::state::{Acknowledged, AlertState, AlertStatus, Reason, Released, Resolved, Suppressed};
+use crate::id::{MonitorId, UserId};
+use crate::maintenance::Cover;
+use crate::named_enum;
+use crate::notifications::reminder::{self, Pace};
+use crate::severity::Severity;
+use crate::time::Millis;
+
+/// When a suppression without a known end is decided again.
+const UNKNOWN_END_INTERVAL: Duration = Duration::from_secs(60);
+/// How often a check is requested until it happens.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(10);
+/// An outage that begins this soon after an acknowledged one is acknowledged, too.
+const ACKNOWLEDGED_AGAIN: Duration = Duration::from_secs(600);
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    pub monitor: MonitorId,
+    pub kind: AlertKind,
+    /// As opened; a user may have set another one.
+    pub severity: Severity,
+    pub started: Millis,
+    /// For an outage, when the monitor recovered.
+    pub ended: Option<Millis>,
+    pub opening: Report,
+    pub recovery: Report,
+}
+
+/// Who reports the opening or the recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// The alert step: the event is stored with the alert.
+    Pending,
+    /// A node of an earlier version, which wrote the notifications with the change.
+    Elsewhere,
+}
+
+/// What the decision depends on besides the alert itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// The windows that cover the monitor.
+    pub cover: Option<Cover>,
+    pub isactive: bool,
+    /// Whether the status of the monitor is down.
+    pub down: bool,
+    pub last_check: Option<Millis>,
+    /// How often reminders are sent.
+    pub pace: Pace,
+    /// The monitor's outage before this one, if it was acknowledged.
+    pub previous: Option<AcknowledgedOutage>,
+    /// For a certificate warning: the target still presents that certificate.
+    pub same_certificate: bool,
+}
+
+/// An acknowledged outage that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AcknowledgedOutage {
+    pub ended: Millis,
+    pub acknowledged: Acknowledged,
+}
+
+/// The decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub state: AlertState,
+    /// In the order of sending.
+    pub notify: Vec<Notification>,
+    pub notes: Vec<Note>,
+    /// Monitors to check now.
+    pub ask: Vec<MonitorId>,
+    /// When to decide again.
+    pub due: Option<Millis>,
+}
+
+/// A message to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notification {
+    /// The fact that the alert opened, to every linked notifier.
+    Opened,
+    /// The fact that it is over, to every recipient of an earlier message.
+    Closed,
+    /// To every linked notifier that has received everything so far. The time distinguishes it
+    /// from other reminders.
+    Reminder(Millis),
+    /// To every recipient of an earlier message.
+    Acknowledged,
+    /// To the user.
+    Assigned(UserId),
+    /// To every recipient of an earlier message.
+    Resolved,
+}
+
+/// An entry of the timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub kind: NoteKind,
+    pub text: String,
+    pub user: Option<UserId>,
+    pub name: String,
+    pub via: String,
+}
+
+named_enum! {
+    /// What an entry of the timeline is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum NoteKind {
+        Opened = "opened",
+        Suppressed = "suppressed",
+        Released = "released",
+        Notified = "notified",
+        Acknowledged = "acknowledged",
+        Unacknowledged = "unacknowledged",
+        Snoozed = "snoozed",
+        Woke = "woke",
+        Assigned = "assigned",
+        Commented = "commented",
+        Severity = "severity",
+        Paused = "paused",
+        Resumed = "resumed",
+        Recovered = "recovered",
+        Resolved = "resolved",
+    }
+}
+
+impl NoteKind {
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
+    }
+}
+
+impl Facts {
+    /// Whether the alert has ended or was resolved: only comments are possible.
+    pub fn is_over(&self, state: &AlertState) -> bool {
+        state.resolved.is_some() || (self.ended.is_some() && self.kind == AlertKind::Outage)
+    }
+
+    /// Whether a user can do this with the alert now.
+    pub fn accepts(&self, state: &AlertState, action: &Action) -> bool {
+        match self.kind {
+            AlertKind::Certificate => action.is_for_warnings(),
+            AlertKind::Outage => !self.is_over(state) || action.is_for_any_alert(),
+        }
+    }
+
+    pub fn status(&self, state: &AlertState) -> AlertStatus {
+        state.status(self.ended.is_some())
+    }
+
+    pub fn severity(&self, state: &AlertState) -> Severity {
+        state.severity.unwrap_or(self.severity)
+    }
+}
+
+/// Decides about one alert. An order that the alert does not accept changes nothing.
+pub fn step(
+    alert: &Facts,
+    state: &AlertState,
+    context: &Context,
+    order: Option<&Order>,
+    now: Millis,
+) -> Step {
+    let mut decision = Decision {
+        alert,
+        context,
+        now,
+        state: state.clone(),
+        notify: Vec::new(),
+        notes: Vec::new(),
+        ask: Vec::new(),
+    };
+    decision.note_opening();
+    if let Some(order) = order.filter(|order| alert.accepts(state, &order.action)) {
+        decision.obey(order);
+    }
+    let due = match alert.kind {
+        AlertKind::Certificate => decision.warn(),
+        AlertKind::Outage => decision.respond(),
+    };
+    let Decision { state, notify, notes, ask, .. } = decision;
+    Step { state, notify, notes, ask, due }
+}
+
+struct Decision<'a> {
+    alert: &'a Facts,
+    context: &'a Context,
+    now: Millis,
+    state: AlertState,
+    notify: Vec<Notification>,
+    notes: Vec<Note>,
+    ask: Vec<MonitorId>,
+}
+
+impl Decision<'_> {
+    fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
+        self.notes.push(Note {
+            kind,
+            text: text.into(),
+            user: None,
+            name: String::new(),
+            via: String::new(),
+        });
+    }
+
+    /// Rule 0: a certificate warning is sent once, when nothing suppresses it and the
+    /// certificate is still the same.
+    fn warn(&mut self) -> Option<Millis> {
+        if self.state.closed {
+            return None;
+        }
+        if let Some(due) = self.suppress() {
+            return Some(due);
+        }
+        let was = self.state.suppressed.take();
+        self.state.closed = true;
+        if self.alert.opening == Report::Elsewhere {
+            return None;
+        }
+        match was {
+            Some(_) if !self.context.same_certificate => {
+                self.note(NoteKind::Released, "the certificate has been replaced");
+            }
+            was => {
+                if let Some(by) = was {
+                    self.release(by);
+                }
+                self.send_opening();
+            }
+        }
+        None
+    }
+
+    /// The rules for an outage, in their order.
+    fn respond(&mut self) -> Option<Millis> {
+        if self.state.closed {
+            return None;
+        }
+        if self.alert.opening == Report::Elsewhere {
+            self.state.notified.get_or_insert(self.alert.started);
+        }
+        if self.alert.ended.is_some() {
+            self.recover();
+            return None;
+        }
+        if self.state.resolved.is_some() {
+            return None;
+        }
+        if self.state.notified.is_none() {
+            if let Some(due) = self.suppress().or_else(|| self.await_release()) {
+                return due.into();
+            }
+            if self.state.suppressed.is_some() {
+                // Inactive: the next check after it is active again decides.
+                return None;
+            }
+            self.send_opening();
+            self.acknowledge_again();
+        }
+        if let Some(due) = self.pause() {
+            return Some(due);
+        }
+        self.follow_up()
+    }
+
+    fn note_opening(&mut self) {
+        let is_new = self.state == AlertState::default();
+        if is_new && self.alert.opening == Report::Pending {
+            self.note(NoteKind::Opened, "");
+        }
+    }
+
+    /// Rule 2: the recovery is sent to all who were notified, even during maintenance. If the
+    /// alert was suppressed and never sent, it is closed silently.
+    fn recover(&mut self) {
+        if self.state.notified.is_none() {
+            self.suppress();
+        }
+        let suppressed = self.state.suppressed.clone();
+        let text = match &suppressed {
+            Some(by) if self.state.notified.is_none() => format!("during {}", by.describe()),
+            _ => String::new(),
+        };
+        self.note(NoteKind::Recovered, text);
+        self.state.closed = true;
+        self.state.snoozed_until = None;
+        self.state.reminder_at = None;
+        self.state.paused_at = None;
+        if self.state.resolved.is_some() || self.alert.recovery == Report::Elsewhere {
+            return;
+        }
+        if self.state.notified.is_some() {
+            self.notify.push(Notification::Closed);
+        } else if suppressed.is_none() {
+            self.send_opening();
+            self.state.reminder_at = None;
+            self.notify.push(Notification::Closed);
+        }
+    }
+
+    /// Rule 3: nobody is notified while a window suppresses the alert. Returns when to decide
+    /// again.
+    fn suppress(&mut self) -> Option<Millis> {
+        let cover = self.context.cover.as_ref().filter(|cover| cover.suppresses)?;
+        let window = cover.windows.first()?;
+        let since = self.state.suppressed.as_ref().map_or(self.now, |by| by.since);
+        let by = Suppressed {
+            reason: Reason::Maintenance,
+            id: window.id,
+            name: window.name.clone(),
+            since,
+            until: cover.until,
+        };
+        if self.state.suppressed.as_ref().is_none_or(|before| before.id != by.id) {
+            self.note(NoteKind::Suppressed, by.describe());
+        }
+        self.state.suppressed = Some(by);
+        self.state.suppression_end = None;
+        Some(self.end_of(cover))
+    }
+
+    /// When a cover may have ended.
+    fn end_of(&self, cover: &Cover) -> Millis {
+        let unknown = self.now.after(UNKNOWN_END_INTERVAL);
+        cover.until.filter(|until| *until > self.now).unwrap_or(unknown)
+    }
+
+    /// Rule 4: after the suppression, a check decides whether there is anything to report.
+    /// Returns when to decide again, unless the alert is released or the monitor inactive.
+    fn await_release(&mut self) -> Option<Millis> {
+        let by = self.state.suppressed.clone()?;
+        let ended = by.until.filter(|until| *until <= self.now).unwrap_or(self.now);
+        let ended = *self.state.suppression_end.get_or_insert(ended);
+        if self.context.last_check.is_some_and(|at| at >= ended) {
+            self.state.suppressed = None;
+            self.release(by);
+            return None;
+        }
+        if !self.context.isactive {
+            return None;
+        }
+        self.ask.push(self.alert.monitor);
+        Some(self.now.after(RECHECK_INTERVAL))
+    }
+
+    fn release(&mut self, by: Suppressed) {
+        let ended = self.state.suppression_end.take().unwrap_or(self.now);
+        self.note(NoteKind::Released, format!("{} is over", by.describe()));
+        self.state.released = Some(Released { by, ended });
+    }
+
+    /// Rule 5: the fact is sent to all linked notifiers. Reminders count from here.
+    fn send_opening(&mut self) {
+        self.notify.push(Notification::Opened);
+        self.note(NoteKind::Notified, "");
+        self.state.notified = Some(self.now);
+        self.state.reminder_at = self.next_reminder();
+    }
+
+    fn next_reminder(&self) -> Option<Millis> {
+        let is_outage = self.alert.kind == AlertKind::Outage;
+        self.context.pace.interval.filter(|_| is_outage).map(|span| self.now.after(span))
+    }
+
+    /// An outage soon after an acknowledged one is acknowledged by the same person.
+    fn acknowledge_again(&mut self) {
+        let Some(AcknowledgedOutage { ended, acknowledged }) = &self.context.previous else {
+            return;
+        };
+        let is_soon = self.alert.started.since(*ended) <= ACKNOWLEDGED_AGAIN;
+        if is_soon && self.state.acknowledged.is_none() && self.state.snoozed_until.is_none() {
+            self.notes.push(Note {
+                kind: NoteKind::Acknowledged,
+                text: "as the outage before".to_owned(),
+                user: acknowledged.user,
+                name: acknowledged.name.clone(),
+                via: acknowledged.via.clone(),
+            });
+            self.state.acknowledged = Some(Acknowledged { at: self.now, ..acknowledged.clone() });
+        }
+    }
+
+    /// Rule 6: follow-ups pause while the monitor is covered, and continue afterwards where they
+    /// stopped. Returns when to decide again.
+    fn pause(&mut self) -> Option<Millis> {
+        let cover = self.context.cover.as_ref().filter(|cover| cover.suppresses);
+        if let Some(cover) = cover {
+            if self.state.paused_at.is_none() {
+                self.state.paused_at = Some(self.now);
+                let name = cover.windows.first().map_or("", |window| window.name.as_str());
+                self.note(NoteKind::Paused, format!("maintenance {name}"));
+            }
+            return Some(self.end_of(cover));
+        }
+        if let Some(since) = self.state.paused_at.take() {
+            let span = self.now.since(since);
+            self.state.reminder_at = self.state.reminder_at.map(|at| at.after(span));
+            self.note(NoteKind::Resumed, "");
+        }
+        None
+    }
+
+    /// Rules 7 and 8: reminders that are due, unless somebody has responded. Returns when the
+    /// next one is.
+    fn follow_up(&mut self) -> Option<Millis> {
+        if self.state.acknowledged.is_some() {
+            self.state.reminder_at = None;
+            return None;
+        }
+        let interval = self.context.pace.interval;
+        let woken = match self.state.snoozed_until {
+            Some(until) if until > self.now => return Some(until),
+            until => until,
+        };
+        if !self.context.isactive {
+            // What follows is decided when it is active again.
+            return None;
+        }
+        let due = match (woken, interval) {
+            // After the snooze, one reminder is sent in any case.
+            (Some(until), _) => until,
+            (None, None) => {
+                self.state.reminder_at = None;
+                return None;
+            }
+            (None, Some(interval)) => {
+                *self.state.reminder_at.get_or_insert(self.now.after(interval))
+            }
+        };
+        if due > self.now {
+            return Some(due);
+        }
+        if !self.context.down {
+            return Some(self.now.after(RECHECK_INTERVAL));
+        }
+        let pace = Pace { interval: interval.or(Some(RECHECK_INTERVAL)), ..self.context.pace };
+        let decided = reminder::decide(&pace, self.context.last_check, due, self.now)?;
+        if !decided.send {
+            if woken.is_none() {
+                self.state.reminder_at = Some(decided.next);
+            }
+            return Some(decided.next);
+        }
+        if woken.is_some() {
+            self.state.snoozed_until = None;
+            self.note(NoteKind::Woke, "");
+        }
+        self.notify.push(Notification::Reminder(due));
+        self.state.reminder_at = interval.map(|_| decided.next);
+        self.state.reminder_at
+    }
+
+    /// Applies the order of a user. What follows from it is decided by the rules afterwards.
+    fn obey(&mut self, order: &Order) {
+        let Order { by, action } = order;
+        let now = self.now;
+        let (kind, text) = match action {
+            Action::Acknowledge { comment } => {
+                if self.state.acknowledged.is_some() {
+                    return;
+                }
+                self.state.acknowledged = Some(Acknowledged {
+                    at: now,
+                    user: by.user,
+                    name: by.name.clone(),
+                    via: by.via.clone(),
+                });
+                self.state.snoozed_until = None;
+                self.state.reminder_at = None;
+                if self.state.notified.is_some() {
+                    self.notify.push(Notification::Acknowledged);
+                }
+                (NoteKind::Acknowledged, comment.clone())
+            }
+            Action::Unacknowledge => {
+                if self.state.acknowledged.take().is_none() {
+                    return;
+                }
+                if self.state.notified.is_some() {
+                    self.state.reminder_at = self.next_reminder();
+                }
+                (NoteKind::Unacknowledged, String::new())
+            }
+            Action::Snooze { until, comment } => {
+                self.state.snoozed_until = Some(*until);
+                self.state.acknowledged = None;
+                (NoteKind::Snoozed, comment.clone())
+            }
+            Action::Assign(assignee) => {
+                let user = assignee.as_ref().map(|one| one.user);
+                if self.state.assignee == user {
+                    return;
+                }
+                self.state.assignee = user;
+                self.notify.extend(user.map(Notification::Assigned));
+                let name = assignee.as_ref().map_or("nobody", |one| one.name.as_str());
+                (NoteKind::Assigned, name.to_owned())
+            }
+            Action::Comment(text) => (NoteKind::Commented, text.clone()),
+            Action::Severity(severity) => {
+                if self.alert.severity(&self.state) == *severity {
+                    return;
+                }
+                self.state.severity = Some(*severity);
+                (NoteKind::Severity, severity.to_string())
+            }
+            Action::Resolve { comment } => {
+                self.state.resolved =
+                    Some(Resolved { at: now, user: by.user, name: by.name.clone() });
+                self.state.snoozed_until = None;
+                self.state.reminder_at = None;
+                self.state.paused_at = None;
+                if self.state.notified.is_some() {
+                    self.notify.push(Notification::Resolved);
+                }
+                (NoteKind::Resolved, comment.clone())
+            }
+        };
+        self.notes.push(Note {
+            kind,
+            text,
+            user: by.user,
+            name: by.name.clone(),
+            via: by.via.clone(),
+        });
+    }
+}
+
+impl Suppressed {
+    /// Such as "maintenance Backups".
+    fn describe(&self) -> String {
+        format!("{} {}", self.reason.as_str(), self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! What users do with alerts: read, acknowledge, snooze, assign, comment and resolve them. An
+//! action is the alert step with an order, written with its entry in the audit log.
+
+use wakeful_core::access::{TeamAccess, permission};
+use wakeful_core::alerting::order::{Action, Assignee, Author, Order};
+use wakeful_core::alerting::state::AlertStatus;
+use wakeful_core::audit::{self, Change, Object, ObjectKind};
+use wakeful_core::id::{AlertId, UserId};
+use wakeful_core::time::Millis;
+use wakeful_store::{ActionRecord, AlertDecision, AuditContext, Mail, NewEntry};
+
+pub use wakeful_store::{AlertQuery, TimelineEntry};
+
+use super::decide::decide;
+use super::processor::{monitors_of, publish_alert};
+use crate::bus::Edit;
+use crate::caller::{Authorized, Caller, Via};
+use crate::mail::templates;
+use crate::{Engine, Error, ListedAlert, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one};
+
+/// How many alerts one transaction changes.
+const ACTION_BATCH: usize = 50;
+
+/// The result of an action on several alerts.
+#[derive(Clone, Debug, Default)]
+pub struct AlertsChanged {
+    /// How many alerts are as requested now.
+    pub done: usize,
+    pub skipped: Vec<SkippedAlert>,
+}
+
+/// An alert that an action was not possible for.
+#[derive(Clone, Debug)]
+pub struct SkippedAlert {
+    pub alert: AlertId,
+    pub error: SkipReason,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipReason {
+    /// The team has no such alert.
+    NotFound,
+    /// It has ended or was resolved.
+    Over,
+}
+
+/// Who acts, and how the audit log shows it.
+pub(super) struct Acting<'a> {
+    pub(super) access: &'a TeamAccess,
+    pub(super) audit: &'a AuditContext,
+    pub(super) mails: &'a [Mail],
+}
+
+impl Engine {
+    /// The team's alerts that match the query, newest first.
+    pub async fn matching_alerts(
+        &self,
+        caller: &Authorized<permission::View>,
+        query: &AlertQuery,
+        before: Option<AlertId>,
+        limit: Option<u32>,
+    ) -> Result<Page<ListedAlert, AlertId>> {
+        let team = self.store().team(caller.team_access());
+        let found = team.matching_alerts(query, before, limit_plus_one(limit)).await?;
+        Ok(Page::of(found, limit, |listed| listed.alert.id))
+    }
+
+    /// An alert with its timeline.
+    pub async fn alert(
+        &self,
+        caller: &Authorized<permission::View>,
+        id: AlertId,
+    ) -> Result<(ListedAlert, Vec<TimelineEntry>)> {
+        let team = self.store().team(caller.team_access());
+        let alert = team.alert(id).await?.ok_or(Error::NotFound("alert"))?;
+        let timeline = team.timeline(id).await?;
+        Ok((alert, timeline))
+    }
+
+    /// Does something with an alert; returns it as it is then.
+    pub async fn change_alert(
+        &self,
+        caller: &Authorized<permission::Respond>,
+        id: AlertId,
+        action: Action,
+    ) -> Result<ListedAlert> {
+        let order = Order { by: author(caller), action };
+        let audit = self.audit(caller);
+        let acting = Acting { access: caller.team_access(), audit: &audit, mails: &[] };
+        self.act_on_one(&acting, id, &order).await?;
+        let team = self.store().team(caller.team_access());
+        team.alert(id).await?.ok_or(Error::NotFound("alert"))
+    }
+
+    /// Assigns an alert to a member of the team, who is notified, or to nobody.
+    pub async fn assign_alert(
+        &self,
+        caller: &Authorized<permission::Respond>,
+        id: AlertId,
+        to: Option<UserId>,
+    ) -> Result<ListedAlert> {
+        let team = self.store().team(caller.team_access());
+        let mut mails = Vec::new();
+        let assignee = match to {
+            None => None,
+            Some(user) => {
+                let members = team.members().await?;
+                let member = members.into_iter().find(|one| one.user == user && !one.suspended);
+                let Some(member) = member else {
+                    let why = "must be a member of the team".to_owned();
+                    return Err(Error::Refused { field: "userid", why });
+                };
+                let name = if member.name.is_empty() { &member.email } else { &member.name };
+                let alert = team.alert(id).await?.ok_or(Error::NotFound("alert"))?;
+                let is_new = alert.state.assignee != Some(user) && user != caller.user();
+                if is_new && team.account_notifier(user).await?.is_none() {
+                    mails.extend(self.assignment_mail(user, &alert, &author(caller).name).await?);
+                }
+                Some(Assignee { user, name: name.clone() })
+            }
+        };
+        let order = Order { by: author(caller), action: Action::Assign(assignee) };
+        let audit = self.audit(caller);
+        let acting = Acting { access: caller.team_access(), audit: &audit, mails: &mails };
+        self.act_on_one(&acting, id, &order).await?;
+        if !mails.is_empty() {
+            self.0.mail_queued.notify_one();
+        }
+        team.alert(id).await?.ok_or(Error::NotFound("alert"))
+    }
+
+    /// The mail to a user without a personal notifier; `None` if the address is not verified.
+    async fn assignment_mail(
+        &self,
+        user: UserId,
+        alert: &ListedAlert,
+        by: &str,
+    ) -> Result<Option<Mail>> {
+        let Some(account) = self.account_spec(user).await?.filter(|account| account.verified)
+        else {
+            return Ok(None);
+        };
+        let (name, cause) = (&alert.monitor_name, &alert.alert.cause);
+        let id = alert.alert.id;
+        let text = templates::alert_assigned(self.settings(), name, cause, by, id);
+        Ok(Some(self.new_mail(&account.email, text)))
+    }
+
+    /// Does the same with several alerts.
+    pub async fn change_alerts(
+        &self,
+        caller: &Authorized<permission::Respond>,
+        ids: &[AlertId],
+        action: Action,
+    ) -> Result<AlertsChanged> {
+        let order = Order { by: author(caller), action };
+        let audit = self.audit(caller);
+        let acting = Acting { access: caller.team_access(), audit: &audit, mails: &[] };
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut total = AlertsChanged::default();
+        for ids in ids.chunks(ACTION_BATCH) {
+            let AlertsChanged { done, skipped } = self.act(&acting, ids, &order).await?;
+            total.done += done;
+            total.skipped.extend(skipped);
+        }
+        Ok(total)
+    }
+
+    pub(super) async fn act_on_one(
+        &self,
+        acting: &Acting<'_>,
+        id: AlertId,
+        order: &Order,
+    ) -> Result<()> {
+        let changed = self.act(acting, &[id], order).await?;
+        match changed.skipped.first().map(|skipped| skipped.error) {
+            None => Ok(()),
+            Some(SkipReason::NotFound) => Err(Error::NotFound("alert")),
+            Some(SkipReason::Over) => Err(Error::AlertOver),
+        }
+    }
+
+    /// Takes the alert step with this order for each of the alerts, all of them together.
+    async fn act(
+        &self,
+        acting: &Acting<'_>,
+        ids: &[AlertId],
+        order: &Order,
+    ) -> Result<AlertsChanged> {
+        for _ in 0..MAX_SAVE_ATTEMPTS {
+            let now = self.now();
+            let alerts = self.store().team(acting.access).alerts_to_change(ids).await?;
+            let monitors = monitors_of(self.store(), alerts.iter()).await?;
+            let mut changed = AlertsChanged::default();
+            let missing = ids.iter().filter(|id| !alerts.iter().any(|alert| alert.id == **id));
+            changed
+                .skipped
+                .extend(missing.map(|id| SkippedAlert { alert: *id, error: SkipReason::NotFound }));
+            let mut decisions = Vec::new();
+            let mut named = Vec::new();
+            for alert in alerts {
+                let id = alert.id;
+                if !alert.facts.accepts(&alert.state, &order.action) {
+                    changed.skipped.push(SkippedAlert { alert: id, error: SkipReason::Over });
+                    continue;
+                }
+                let Some(stored) = monitors.get(&alert.facts.monitor) else {
+                    changed.skipped.push(SkippedAlert { alert: id, error: SkipReason::NotFound });
+                    continue;
+                };
+                changed.done += 1;
+                let decided = decide(alert, stored, Some(order), now).decision;
+                if decided.state != decided.alert.state || !decided.notes.is_empty() {
+                    named.push((id, stored.monitor.name.to_string()));
+                    decisions.push(decided);
+                }
+            }
+            if decisions.is_empty() {
+                return Ok(changed);
+            }
+            let entry = entry(order, &named);
+            let record = ActionRecord { by: acting.audit, entry: &entry, mails: acting.mails };
+            if self.store().write_action(&decisions, record, now).await? {
+                decisions.iter().for_each(|decision| self.announce_action(decision, now));
+                return Ok(changed);
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    fn announce_action(&self, decision: &AlertDecision, now: Millis) {
+        let AlertDecision { alert, status, state, .. } = decision;
+        if *status == AlertStatus::Acknowledged && alert.state.acknowledged.is_none() {
+            let since = alert.state.notified.or(state.notified).unwrap_or(alert.facts.started);
+            let seconds = now.since(since).as_secs_f64();
+            metrics::histogram!("wakeful_acknowledge_seconds").record(seconds);
+        }
+        let edit = Edit { team: alert.team, monitor: alert.facts.monitor };
+        publish_alert(self, edit, alert.id, *status);
+    }
+}
+
+fn author(caller: &Caller) -> Author {
+    let via = match caller.via() {
+        Via::Session(_) => "web",
+        Via::ApiKey(_) => "api",
+    };
+    Author {
+        user: Some(caller.user()),
+        name: caller.display_name().to_owned(),
+        via: via.to_owned(),
+    }
+}
+
+/// The entry of the audit log.
+fn entry(order: &Order, alerts: &[(AlertId, String)]) -> NewEntry {
+    let (action, mut changes) = match &order.action {
+        Action::Acknowledge { comment } => {
+            (audit::Action::AlertAcknowledge, text("comment", comment))
+        }
+        Action::Unacknowledge => (audit::Action::AlertUnacknowledge, Vec::new()),
+        Action::Snooze { until, comment } => {
+            let mut changes = text("until", &until.to_string());
+            changes.extend(text("comment", comment));
+            (audit::Action::AlertSnooze, changes)
+        }
+        Action::Assign(assignee) => {
+            let user = assignee.as_ref().map(|one| one.user.to_string()).unwrap_or_default();
+            (audit::Action::AlertAssign, text("userid", &user))
+        }
+        Action::Comment(comment) => (audit::Action::AlertComment, text("comment", comment)),
+        Action::Severity(severity) => {
+            (audit::Action::AlertSeverity, text("severity", severity.as_str()))
+        }
+        Action::Resolve { comment } => (audit::Action::AlertResolve, text("comment", comment)),
+    };
+    if let [(id, name)] = alerts {
+        return NewEntry::new(action, Object::new(ObjectKind::Alert, id, name), changes);
+    }
+    let names: Vec<&str> = alerts.iter().map(|(_, name)| name.as_str()).collect();
+    changes.insert(0, Change::new("count", None, Some(names.len().into())));
+    changes.insert(1, Change::new("monitors", None, Some(names.into())));
+    NewEntry::new(action, Object::new(ObjectKind::Alerts, &"", ""), changes)
+}
+
+/// A change to this text, unless it is empty.
+fn text(field: &str, value: &str) -> Vec<Change> {
+    if value.is_empty() {
+        return Vec::new();
+    }
+    vec![Change::new(field, None, Some(value.into()))]
+}

@@ -1,0 +1,339 @@
+//! Alerts that are due, with what is needed to decide about them.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+use wakeful_core::alerting::alert::AlertKind;
+use wakeful_core::alerting::state::AlertState;
+use wakeful_core::alerting::step::{AcknowledgedOutage, Facts, Report};
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::{AlertId, EventId, TeamId};
+use wakeful_core::notifications::event;
+use wakeful_core::severity::Severity;
+use wakeful_core::time::Millis;
+
+use crate::dialect::{either, from_row, read};
+use crate::monitors::json;
+use crate::monitors::visible::is_visible;
+use crate::{NewEvent, Result, Store, TeamStore};
+
+/// An alert to decide about.
+#[derive(Clone, Debug)]
+pub struct DueAlert {
+    pub id: AlertId,
+    pub team: TeamId,
+    pub facts: Facts,
+    pub cause: String,
+    pub state: AlertState,
+    pub due: Option<Millis>,
+    /// A decision is written only if nobody has changed the alert since.
+    pub revision: i64,
+    pub opened: Option<StoredEvent>,
+    pub closed: Option<StoredEvent>,
+    /// The monitor's outage before this one, if it was acknowledged.
+    pub previous: Option<AcknowledgedOutage>,
+    /// For a certificate warning: the target still presents that certificate.
+    pub same_certificate: bool,
+    /// A reminder that was rescheduled since the last decision; it is in the state already.
+    pub(crate) remind_at: Option<i64>,
+}
+
+/// An event that is stored with its alert until it is delivered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredEvent {
+    id: EventId,
+    kind: String,
+    seq: i64,
+    at: i64,
+    body: String,
+}
+
+impl StoredEvent {
+    pub(crate) fn of(event: &NewEvent, seq: i64, at: Millis) -> Self {
+        let NewEvent { id, kind, body, .. } = event;
+        Self { id: *id, kind: (*kind).to_owned(), seq, at: at.0, body: body.clone() }
+    }
+
+    /// The event of this alert; `None` if a later version has written it.
+    pub fn event(&self, alert: AlertId) -> Option<NewEvent> {
+        let kind = event::TYPES.iter().find(|kind| **kind == self.kind)?;
+        Some(NewEvent { id: self.id, kind, alert, body: self.body.clone() })
+    }
+
+    /// The sequence number of the verdict that it reports.
+    pub fn seq(&self) -> i64 {
+        self.seq
+    }
+
+    pub fn at(&self) -> Millis {
+        Millis(self.at)
+    }
+}
+
+/// A row, as text: one that cannot be read must not hide the others.
+struct Row {
+    id: Uuid,
+    team: Uuid,
+    monitor: Uuid,
+    kind: String,
+    cause: String,
+    severity: String,
+    started: i64,
+    ended: Option<i64>,
+    due: Option<i64>,
+    remind_at: Option<i64>,
+    revision: i64,
+    state: String,
+    opened: Option<String>,
+    closed: Option<String>,
+    previous_state: Option<String>,
+    previous_ended: Option<i64>,
+    certificate_since: Option<i64>,
+}
+
+from_row!(Row, |row| Self {
+    id: row.try_get(0)?,
+    team: row.try_get(1)?,
+    monitor: row.try_get(2)?,
+    kind: row.try_get(3)?,
+    cause: row.try_get(4)?,
+    severity: row.try_get(5)?,
+    started: row.try_get(6)?,
+    ended: row.try_get(7)?,
+    due: row.try_get(8)?,
+    remind_at: row.try_get(9)?,
+    revision: row.try_get(10)?,
+    state: row.try_get(11)?,
+    opened: row.try_get(12)?,
+    closed: row.try_get(13)?,
+    previous_state: row.try_get(14)?,
+    previous_ended: row.try_get(15)?,
+    certificate_since: row.try_get(16)?,
+});
+
+/// The columns of `Row`, for the alert `a` and the monitor's outage before it, `p`.
+macro_rules! due_columns {
+    () => {
+        "a.id, a.team_id, a.monitor_id, a.kind, a.cause, a.severity, a.started, a.ended, a.due,
+         a.remind_at, a.revision, a.state, a.opened_event, a.closed_event, p.state, p.ended,
+         (select c.since from certificates c
+          where c.monitor_id = a.monitor_id and a.kind = 'certificate')"
+    };
+}
+
+macro_rules! with_previous {
+    () => {
+        "alerts a
+         left join alerts p on p.id = (
+             select q.id from alerts q
+             where q.monitor_id = a.monitor_id and q.kind = 'outage' and q.id < a.id
+             order by q.id desc
+             limit 1)"
+    };
+}
+
+impl Row {
+    /// `None`, with a line in the log, if it cannot be read.
+    fn read(self) -> Option<DueAlert> {
+        let id = AlertId::from(self.id);
+        self.try_read()
+            .inspect_err(|error| {
+                tracing::error!(alert.id = %id, error = %ErrorChain(error), "reading alert {id} failed, nobody is notified of it");
+            })
+            .ok()
+    }
+
+    fn try_read(self) -> sqlx::Result<DueAlert> {
+        let mut state: AlertState = parse(&self.state)?;
+        if let Some(at) = self.remind_at {
+            state.reminder_at = Some(Millis(at));
+        }
+        let opened: Option<StoredEvent> = self.opened.as_deref().map(parse).transpose()?;
+        let closed: Option<StoredEvent> = self.closed.as_deref().map(parse).transpose()?;
+        let report = |event: &Option<StoredEvent>| match event {
+            Some(_) => Report::Pending,
+            None => Report::Elsewhere,
+        };
+        let previous: Option<AlertState> = self.previous_state.as_deref().map(parse).transpose()?;
+        let acknowledged = previous.and_then(|previous| previous.acknowledged);
+        let started = Millis(self.started);
+        Ok(DueAlert {
+            id: self.id.into(),
+            team: self.team.into(),
+            facts: Facts {
+                monitor: self.monitor.into(),
+                kind: AlertKind::parse(&self.kind).ok_or_else(|| damaged("kind"))?,
+                severity: Severity::parse(&self.severity).map_err(|_| damaged("severity"))?,
+                started,
+                ended: self.ended.map(Millis),
+                opening: report(&opened),
+                recovery: report(&closed),
+            },
+            cause: self.cause,
+            state,
+            due: self.due.map(Millis),
+            revision: self.revision,
+            opened,
+            closed,
+            previous: acknowledged.zip(self.previous_ended).map(|(acknowledged, ended)| {
+                AcknowledgedOutage { ended: Millis(ended), acknowledged }
+            }),
+            same_certificate: self.certificate_since.is_some_and(|since| since <= self.started),
+            remind_at: self.remind_at,
+        })
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(text: &str) -> sqlx::Result<T> {
+    serde_json::from_str(text).map_err(|error| sqlx::Error::Decode(error.into()))
+}
+
+fn damaged(column: &str) -> sqlx::Error {
+    sqlx::Error::Decode(format!("not a {column} of an alert").into())
+}
+
+fn readable(rows: Vec<Row>) -> Vec<DueAlert> {
+    rows.into_iter().filter_map(Row::read).collect()
+}
+
+impl Store {
+    /// Alerts that are due, longest overdue first, and those whose reminder a node of the
+    /// previous version has scheduled.
+    pub async fn due_alerts(&self, now: Millis, limit: u32) -> Result<Vec<DueAlert>> {
+        let rows: Vec<Row> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                due_columns!(),
+                " from ",
+                with_previous!(),
+                " where a.id in (
+                      select d.id from (
+                          select id from alerts where due <= $1 order by due limit $2) d
+                      union
+                      select r.id from (
+                          select id from alerts where remind_at <= $1 order by remind_at
+                          limit $2) r)
+                  order by coalesce(a.due, a.remind_at), a.id
+                  limit $2"
+            ))
+            .bind(now.0)
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(readable(rows))
+    }
+
+    /// Those of these alerts that exist.
+    pub async fn alerts_to_decide(&self, ids: &[AlertId]) -> Result<Vec<DueAlert>> {
+        let sql = either!(
+            self,
+            sqlite: concat!("select ", due_columns!(), " from ", with_previous!(),
+                " where a.id in (select unhex(value) from json_each($1))
+                  order by a.id"),
+            postgres: concat!("select ", due_columns!(), " from ", with_previous!(),
+                " where a.id in (
+                      select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
+                  order by a.id")
+        );
+        let rows: Vec<Row> =
+            read!(self, |db| sqlx::query_as(sql).bind(id_list(ids)).fetch_all(db).await)?;
+        Ok(readable(rows))
+    }
+
+    /// The number of alerts that have been due since before then, and the longest overdue ones.
+    pub async fn overdue_alerts(
+        &self,
+        before: Millis,
+        limit: u32,
+    ) -> Result<(i64, Vec<(AlertId, Millis)>)> {
+        let count: i64 = read!(self, |db| {
+            sqlx::query_scalar("select count(*) from alerts where due < $1")
+                .bind(before.0)
+                .fetch_one(db)
+                .await
+        })?;
+        let rows: Vec<(Uuid, i64)> = read!(self, |db| {
+            sqlx::query_as("select id, due from alerts where due < $1 order by due limit $2")
+                .bind(before.0)
+                .bind(i64::from(limit))
+                .fetch_all(db)
+                .await
+        })?;
+        Ok((count, rows.into_iter().map(|(id, due)| (id.into(), Millis(due))).collect()))
+    }
+
+    /// The number of open alerts by status and severity, for the metrics.
+    pub async fn count_open_alerts(&self) -> Result<Vec<(String, String, i64)>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select status, severity, count(*)
+                 from alerts
+                 where ended is null
+                 group by status, severity",
+            )
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// Alerts with something due later, in the order of their ids, after the clock was set back.
+    pub async fn alerts_due_later(
+        &self,
+        now: Millis,
+        after: Option<AlertId>,
+        limit: u32,
+    ) -> Result<Vec<DueAlert>> {
+        let rows: Vec<Row> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                due_columns!(),
+                " from ",
+                with_previous!(),
+                " where a.due > $1 and a.id > $2
+                  order by a.id
+                  limit $3"
+            ))
+            .bind(now.0)
+            .bind(after.map_or(Uuid::nil(), AlertId::uuid))
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(readable(rows))
+    }
+}
+
+impl TeamStore<'_> {
+    /// Those of these alerts that the team has and the caller may see.
+    pub async fn alerts_to_change(&self, ids: &[AlertId]) -> Result<Vec<DueAlert>> {
+        let sql = either!(
+            self.store,
+            sqlite: concat!("select ", due_columns!(), " from ", with_previous!(),
+                " join monitors m on m.id = a.monitor_id
+                  where a.id in (select unhex(value) from json_each($1)) and a.team_id = $2
+                  and ", is_visible!("3"), "
+                  order by a.id"),
+            postgres: concat!("select ", due_columns!(), " from ", with_previous!(),
+                " join monitors m on m.id = a.monitor_id
+                  where a.id in (
+                      select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
+                  and a.team_id = $2 and ", is_visible!("3"), "
+                  order by a.id")
+        );
+        let rows: Vec<Row> = read!(self.store, |db| {
+            sqlx::query_as(sql)
+                .bind(id_list(ids))
+                .bind(self.team.uuid())
+                .bind(self.filter)
+                .fetch_all(db)
+                .await
+        })?;
+        Ok(readable(rows))
+    }
+}
+
+/// Ids as a JSON array that both databases can read.
+pub(crate) fn id_list(ids: &[AlertId]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
+    json(&ids)
+}
