@@ -41,6 +41,9 @@ pub enum Error {
     /// The caller is limited to some monitors, and this concerns all of the team.
     #[error("the caller is limited to some monitors")]
     LimitedToMonitors,
+    /// The caller is limited to some monitors, and the maintenance window concerns others.
+    #[error("the maintenance window concerns monitors that the caller cannot see")]
+    WindowOutsideFilter,
     /// A service account has no account of its own to manage.
     #[error("a service account may not do this")]
     NotForServices,
@@ -91,6 +94,9 @@ pub enum Error {
     NotifierInUse(Vec<String>),
     #[error("only its user can change a personal notifier")]
     PersonalNotifier,
+    /// No occurrence of the maintenance window is running.
+    #[error("the maintenance window is not running")]
+    NotRunning,
     #[error("the notifier has no signing secret")]
     Unsigned,
     #[error("the notifier is disabled")]

@@ -27,7 +27,10 @@ pub use accounts::{
     leaving::RemoveTeamOutcome, members::*, mfa::*, monitor_filters::*, operator::*,
     pending_signups::*, rate_limits::*, services::*, sessions::*, team::*, teams::*,
 };
-pub use alerting::{alerts::*, decisions::*, due::*, timeline::*};
+pub use alerting::{
+    alerts::*, decisions::*, due::*, exclusions::*, maintenance_clock::*, maintenances::*,
+    timeline::*,
+};
 pub use audit::{
     AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,
     StoredEntry, streams::*,
@@ -38,8 +41,8 @@ pub use cluster::{node_requests::*, nodes::*};
 pub use doctor::{DamagedPart, HistoryInventory, Table};
 pub use error::StoreError;
 pub use history::{
-    CompactionCandidates, CompactionResult, HistoryExtent, HistoryReader, RetentionLimits,
-    heartbeats::*, record::*,
+    CompactionCandidates, CompactionResult, HistoryExtent, HistoryReader, LateExclusion,
+    RetentionLimits, heartbeats::*, record::*,
 };
 pub use key_rotation::Resealed;
 pub use keyring::{Keyring, KeyringError};

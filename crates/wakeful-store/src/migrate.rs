@@ -61,6 +61,7 @@ const STEPS: &[Step] = steps![
     "0030_teams",
     "0031_audit_streams",
     "0034_alerting",
+    "0035_maintenance",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -15,6 +15,7 @@ pub(crate) mod events;
 mod fields;
 pub(crate) mod history;
 pub(crate) mod invitations;
+pub(crate) mod maintenances;
 pub(crate) mod membership;
 pub(crate) mod mfa;
 mod monitor_filter;

@@ -12,6 +12,7 @@ mod email_verification;
 mod events;
 mod history;
 mod invitations;
+mod maintenances;
 mod membership;
 mod mfa;
 mod monitor_lists;
@@ -66,6 +67,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(monitors_bulk::protected())
         .merge(monitors::protected())
         .merge(notifiers::protected())
+        .merge(maintenances::protected())
         .merge(regions::protected())
         .merge(history::protected())
         .merge(alerts::protected())

@@ -7,7 +7,7 @@ pub mod cron;
 pub mod rrule;
 pub mod zone;
 
-use jiff::civil::{Date, DateTime, date};
+use jiff::civil::{DateTime, date};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -17,6 +17,8 @@ use crate::time::Millis;
 use cron::Cron;
 use rrule::Rrule;
 use zone::{Zone, date_of, day_number, local_millis, utc_date};
+
+pub use jiff::civil::Date;
 
 /// Nothing is computed before or after these dates.
 const EARLIEST: Date = date(1970, 1, 1);

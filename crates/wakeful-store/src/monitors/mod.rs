@@ -3,7 +3,7 @@
 
 mod bulk;
 pub(crate) mod certificates;
-mod list;
+pub(crate) mod list;
 mod listening_mark;
 mod row;
 pub(crate) mod save;
@@ -44,6 +44,8 @@ pub struct MonitorQuery {
     pub tag: Option<String>,
     /// A part of the name, the target or a tag, ignoring case.
     pub q: Option<String>,
+    /// Whether maintenance covers it.
+    pub maintenance: Option<bool>,
     /// `None` for all of them.
     pub limit: Option<u32>,
     /// Only those after this one.
