@@ -179,11 +179,14 @@ impl Window {
     }
 
     pub fn status(&self, now: Millis) -> WindowStatus {
-        match self.isactive {
-            false => WindowStatus::Inactive,
-            true if self.at(now).is_some() => WindowStatus::Running,
-            true if self.next_start(now).is_some() => WindowStatus::Scheduled,
-            true => WindowStatus::Ended,
+        if !self.isactive {
+            WindowStatus::Inactive
+        } else if self.at(now).is_some() {
+            WindowStatus::Running
+        } else if self.next_start(now).is_some() {
+            WindowStatus::Scheduled
+        } else {
+            WindowStatus::Ended
         }
     }
 

@@ -258,19 +258,19 @@ impl Rrule {
             }
             let all = period.first..=period.last;
             // Positions count from the ends of the period.
-            let (first, last) = match self.positions.is_empty() {
-                true => (period.first.max(from), period.last.min(to)),
-                false => all.into_inner(),
+            let (first, last) = if self.positions.is_empty() {
+                (period.first.max(from), period.last.min(to))
+            } else {
+                all.into_inner()
             };
             of_period.clear();
             let dates = (day_number(first)..=day_number(last)).map(date_of);
             of_period.extend(dates.filter(|date| days.is_on(*date)));
             let length = of_period.len();
             for (index, date) in of_period.iter().enumerate() {
-                if self.is_at_position(index, length) && (from..=to).contains(date) {
-                    if visit(*date).is_break() {
-                        return;
-                    }
+                let is_wanted = self.is_at_position(index, length) && (from..=to).contains(date);
+                if is_wanted && visit(*date).is_break() {
+                    return;
                 }
             }
         }
@@ -408,9 +408,10 @@ impl DayFilter<'_> {
     }
 
     fn is_nth(&self, date: Date, nth: i16) -> bool {
-        let (day, length) = match self.is_nth_of_year {
-            true => (date.day_of_year(), date.days_in_year()),
-            false => (i16::from(date.day()), i16::from(date.days_in_month())),
+        let (day, length) = if self.is_nth_of_year {
+            (date.day_of_year(), date.days_in_year())
+        } else {
+            (i16::from(date.day()), i16::from(date.days_in_month()))
         };
         match nth {
             1.. => (day - 1) / 7 + 1 == nth,
@@ -427,9 +428,7 @@ fn values<'a>(name: &str, text: &'a str) -> Result<Vec<&'a str>, Invalid> {
     Ok(values)
 }
 
-fn number<T: TryFrom<i64>>(name: &str, text: &str, least: i64, most: i64) -> Result<T, Invalid>
-where
-{
+fn number<T: TryFrom<i64>>(name: &str, text: &str, least: i64, most: i64) -> Result<T, Invalid> {
     let value = text.parse::<i64>().ok().filter(|value| (least..=most).contains(value));
     value.and_then(|value| T::try_from(value).ok()).ok_or_else(|| out_of_range(name, text))
 }

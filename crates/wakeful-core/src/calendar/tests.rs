@@ -338,9 +338,8 @@ const NAMES: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
 impl TestRule {
     fn text(&self) -> String {
-        let list = |name: &str, values: Vec<String>| match values.is_empty() {
-            true => String::new(),
-            false => format!(";{name}={}", values.join(",")),
+        let list = |name: &str, values: Vec<String>| {
+            if values.is_empty() { String::new() } else { format!(";{name}={}", values.join(",")) }
         };
         let text = |values: &[i8]| values.iter().map(i8::to_string).collect();
         let day = |(nth, day): &(i8, usize)| match nth {
@@ -386,9 +385,10 @@ impl TestRule {
         let is_month_day = |days: &[i8]| days.contains(&date.day()) || days.contains(&from_end);
         let nth = |nth: i8, day: usize| {
             let in_year = self.frequency == "YEARLY" && self.by_month.is_empty();
-            let (first, last) = match in_year {
-                true => (date.first_of_year(), date.last_of_year()),
-                false => (date.first_of_month(), date.last_of_month()),
+            let (first, last) = if in_year {
+                (date.first_of_year(), date.last_of_year())
+            } else {
+                (date.first_of_month(), date.last_of_month())
             };
             let all = first.series(jiff::Span::new().days(1)).take_while(|date| *date <= last);
             let all: Vec<Date> = all.filter(|date| weekday(*date) == day).collect();
@@ -581,9 +581,12 @@ fn check_cron(
     (days, weekdays): (Vec<i8>, Vec<i8>),
     length: i64,
 ) -> Result<(), TestCaseError> {
-    let list = |values: &[i8]| match values.is_empty() {
-        true => "*".to_owned(),
-        false => values.iter().map(i8::to_string).collect::<Vec<_>>().join(","),
+    let list = |values: &[i8]| {
+        if values.is_empty() {
+            "*".to_owned()
+        } else {
+            values.iter().map(i8::to_string).collect::<Vec<_>>().join(",")
+        }
     };
     let text = format!("{} {} {} * {}", list(&minutes), list(&hours), list(&days), list(&weekdays));
     let starts = day.checked_sub(jiff::Span::new().days(30)).expect("in range");

@@ -25,9 +25,10 @@ fn tags(text: &str) -> Tags {
 
 /// A window for the tag `db`, from one minute to another, that happens once or daily.
 fn window(number: u8, from: i64, to: i64, is_daily: bool) -> Window {
-    let rule = match is_daily {
-        true => Rule::Rrule(Rrule::parse("FREQ=DAILY").expect("a rule")),
-        false => Rule::Once,
+    let rule = if is_daily {
+        Rule::Rrule(Rrule::parse("FREQ=DAILY").expect("a rule"))
+    } else {
+        Rule::Once
     };
     let length = Duration::from_secs((to - from).unsigned_abs() * 60);
     let starts = Start::Instant(at(from));
@@ -180,14 +181,14 @@ fn close(from: i64, to: i64) -> ExclusionChange {
 
 #[test]
 fn what_is_recorded_begins_and_ends_with_the_window_even_if_it_is_noticed_late() {
-    let once = window(1, 10, 20, false);
-    assert_eq!(planned(&[once.clone()], &[], 10), [ExclusionChange::Open(exclusion(1, 10))]);
-    assert_eq!(planned(&[once.clone()], &[], 13), [ExclusionChange::Open(exclusion(1, 10))]);
+    let once = [window(1, 10, 20, false)];
+    assert_eq!(planned(&once, &[], 10), [ExclusionChange::Open(exclusion(1, 10))]);
+    assert_eq!(planned(&once, &[], 13), [ExclusionChange::Open(exclusion(1, 10))]);
     let both = [ExclusionChange::Open(exclusion(1, 10)), close(10, 20)];
-    assert_eq!(planned(&[once.clone()], &[], 500), both);
-    let at_end = Window { due: Some(at(20)), ..once };
-    assert_eq!(planned(&[at_end.clone()], &[exclusion(1, 10)], 21), [close(10, 20)]);
-    assert_eq!(planned(&[at_end], &[], 21), []);
+    assert_eq!(planned(&once, &[], 500), both);
+    let at_end = [Window { due: Some(at(20)), ..window(1, 10, 20, false) }];
+    assert_eq!(planned(&at_end, &[exclusion(1, 10)], 21), [close(10, 20)]);
+    assert_eq!(planned(&at_end, &[], 21), []);
 }
 
 #[test]

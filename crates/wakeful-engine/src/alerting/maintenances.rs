@@ -376,9 +376,10 @@ impl Engine {
             announce: if is_past { Announce::default() } else { draft.announce },
             dependents: draft.dependents,
             grace: draft.grace,
-            running: match is_same {
-                true => running,
-                false => running.map(|span| Span { from: span.from, to: now.min(span.to) }),
+            running: if is_same {
+                running
+            } else {
+                running.map(|span| Span { from: span.from, to: now.min(span.to) })
             },
             skipped_until: old.filter(|_| is_same).and_then(|old| old.skipped_until),
             due: Some(now),

@@ -80,9 +80,10 @@ impl TeamStore<'_> {
         let Some((interval, has_exclusions)) = row else { return Ok(None) };
         let interval = u32::try_from(interval).unwrap_or(u32::MAX);
         let outages = self.store.outages(monitor).await?;
-        let exclusions = match has_exclusions {
-            true => self.store.exclusions(monitor).await?,
-            false => Exclusions::default(),
+        let exclusions = if has_exclusions {
+            self.store.exclusions(monitor).await?
+        } else {
+            Exclusions::default()
         };
         Ok(Some(HistoryReader { store: self.store, monitor, interval, outages, exclusions }))
     }
