@@ -147,7 +147,7 @@ both_databases! {
         let valid = json!({"name": "w", "everything": true, "starts": "2026-12-01T10:00",
             "duration": 600});
         for (field, value, reason) in [
-            ("name", json!(""), "must not be empty"),
+            ("name", json!(""), "must have 1 to 255 characters"),
             ("monitors", json!("00000000-0000-7000-8000-000000000000"), "names an unknown monitor"),
             ("groups", json!(["00000000-0000-7000-8000-000000000000"]), "is not a group"),
             ("tags", json!("x".repeat(65)), "at most 64 characters"),
@@ -307,7 +307,7 @@ both_databases! {
         assert_eq!(maintenance_of(client, &db).await, Value::Null);
         client.post_nothing(&end).await.refused(409, "not_running");
         // The next one happens as planned.
-        advance(&app, 24 * 60 * MINUTE - 20 * MINUTE).await;
+        advance(&app, 23 * 60 * MINUTE).await;
         assert_eq!(maintenance_of(client, &db).await["until"], "2026-11-16T11:00:00.000Z");
         app.stop().await;
     }
@@ -455,9 +455,12 @@ both_databases! {
         let refused = key.post("maintenance/save", &window(json!({"monitors": other}))).await;
         assert_eq!(refused.json()["errors"][0]["field"], "monitors", "{}", refused.text);
         let own = save(&key, &window(json!({"monitors": mine, "name": "own"}))).await;
-        assert_eq!(names(&key, "maintenances").await, ["shared", "own"]);
+        // Ids of the same millisecond have no defined order.
+        let mut found = names(&key, "maintenances").await;
+        found.sort();
+        assert_eq!(found, ["own", "shared"]);
         let list = key.get("maintenances").await.ok();
-        assert_eq!(list["maintenances"][0]["monitors_covered"], 1);
+        assert!(list["maintenances"].as_array().unwrap().iter().all(|one| one["monitors_covered"] == 1));
         for path in ["end", "delete"] {
             let path = format!("maintenance/{}/{path}", id(&shared));
             let answer = if path.ends_with("end") { key.post_nothing(&path).await } else { key.delete(&path).await };

@@ -378,7 +378,7 @@ impl Store {
                  for no key update"
         );
         let windows: Vec<Uuid> =
-            within!(*tx, |db| { sqlx::query_scalar(lock).bind(team.uuid()).fetch_all(db).await })?;
+            within!(*tx, |db| sqlx::query_scalar(lock).bind(team.uuid()).fetch_all(db).await)?;
         if !windows.is_empty() {
             within!(*tx, |db| {
                 sqlx::query(
