@@ -1,5 +1,5 @@
 //! Action links: a link in a message that acts on one alert, without a login. The token names the
-//! alert and whom it was sent to, and is signed, so nothing is stored. It permits nothing but the
+//! alert and the recipient, and is signed, so nothing is stored. It permits nothing but the
 //! actions here.
 
 use data_encoding::BASE64URL_NOPAD;
@@ -31,7 +31,7 @@ pub struct ActionLink {
     pub subject: Subject,
 }
 
-/// Whom a link was sent to.
+/// The recipient of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     User(UserId),

@@ -23,6 +23,10 @@ use crate::time::Millis;
 pub use input::{Input, Report};
 pub use state::{FailureStreak, State, Status};
 
+/// Changes within one millisecond are recorded one after the other, but not further ahead than
+/// this: the clock may have been set back.
+const MAX_CHANGES_AHEAD: Duration = Duration::from_secs(1);
+
 /// The settings of a monitor that affect its verdicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -211,12 +215,15 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
         status,
         outage: outage(failing.as_ref(), state),
     });
+    let started = failing.as_ref().map_or(now, |failing| failing.started);
+    let is_soon = |since: &Millis| since.since(now) < MAX_CHANGES_AHEAD;
+    let since = state.since.into_iter().chain([started]).filter(is_soon).fold(now, Millis::max);
     // A streak of failures that is not yet an outage is re-checked soon.
     let recheck_after =
         (failing.is_some() && status != Status::Down).then_some(policy.retry_interval);
     let state = State {
         status,
-        since: if change.is_some() { Some(now) } else { state.since },
+        since: if change.is_some() { Some(since) } else { state.since },
         last_check: Some(now),
         last_message: signal.message,
         blocked: false,
@@ -231,8 +238,19 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
 fn extend_streak(state: &State, message: &str, now: Millis) -> FailureStreak {
     match &state.failing {
         Some(row) => FailureStreak { checks: row.checks.saturating_add(1), ..row.clone() },
-        None => FailureStreak { checks: 1, started: now, cause: message.to_owned() },
+        None => {
+            let started = after_last_change(state, now);
+            FailureStreak { checks: 1, started, cause: message.to_owned() }
+        }
     }
+}
+
+/// The time now or, if the status has changed within this millisecond, the next one: each outage
+/// of a monitor has a start of its own, which its alert is identified by.
+fn after_last_change(state: &State, now: Millis) -> Millis {
+    let next = state.since.map(|since| since.after(Duration::from_millis(1)));
+    let is_soon = |next: &Millis| next.since(now) < MAX_CHANGES_AHEAD;
+    next.filter(|_| state.status == Status::Up).filter(is_soon).map_or(now, |next| next.max(now))
 }
 
 /// The outage that begins, or else the one that ends.

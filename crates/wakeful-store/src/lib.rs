@@ -55,7 +55,6 @@ pub use notifications::{deliveries::*, notifiers::*};
 pub use open::{Location, Options};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};
 
-use alerting::signal::AlertSignal;
 use dialect::Pool;
 use notifications::deliveries::OutboxSignal;
 use std::sync::Arc;
@@ -75,8 +74,6 @@ pub struct Store {
     keyring: Arc<Keyring>,
     /// Notified when the outbox has new rows.
     outbox: Arc<OutboxSignal>,
-    /// Notified when alerts become due.
-    alerts: Arc<AlertSignal>,
     /// The node that claims are made for; `None` until an engine uses the store.
     node: Option<NodeId>,
     /// The audit log of the process; `None` if it is off.

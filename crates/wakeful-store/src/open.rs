@@ -130,7 +130,6 @@ impl Store {
             pool,
             keyring: Arc::new(keyring),
             outbox: Arc::default(),
-            alerts: Arc::default(),
             node: None,
             audit_log: None,
         };

@@ -11,7 +11,6 @@ use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings, Limits, ServeSettings};
 use wakeful_core::notifications::notifier::Transport;
 use wakeful_core::secret::Secret;
-use wakeful_engine::alerting::processor;
 use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::{Engine, Settings, janitor, mail, notifications::delivery, scheduler};
 use wakeful_outbound::mail::{MailTransport, Smtp};
@@ -142,8 +141,6 @@ impl App {
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mail::run(engine.clone(), shutdown.clone()));
-        // Without the poll: tests decide when reminders are due.
-        tasks.spawn(processor::process_signaled(engine.clone(), shutdown.clone()));
         if setup.run_delivery {
             tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), DELIVERY_SHUTDOWN_TIMEOUT));
             let timeout = DELIVERY_SHUTDOWN_TIMEOUT;

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "failures in tests should panic")]
 
+mod alerts;
 mod app;
 mod authenticator;
 mod client;
@@ -19,6 +20,7 @@ mod receiver;
 mod smtp_server;
 mod wait;
 
+pub use alerts::process_alerts;
 pub use app::{App, Setup, invitation_token, verification_token};
 pub use authenticator::Authenticator;
 pub use client::{Answer, Client, Keys, PASSWORD, User};

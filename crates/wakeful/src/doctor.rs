@@ -1,4 +1,4 @@
-//! `wakeful doctor`: examines the files, the database, the history, the clock, the
+//! `wakeful doctor`: examines the files, the database, the history, the alerts, the clock, the
 //! permission to ping and the duration of a check, and reports problems.
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,6 +26,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
 /// Compaction that is overdue for longer than this is a problem.
 const MAX_COMPACTION_AGE: Duration = Duration::from_secs(24 * 3600);
+/// An alert is decided about within a second.
+const MAX_ALERT_LAG: Duration = Duration::from_secs(60);
+/// How many of the overdue alerts are listed.
+const LISTED_ALERTS: u32 = 10;
 /// The tables of the history.
 const HISTORY_TABLES: [&str; 4] = ["heartbeats", "blocks", "rollups", "folds"];
 
@@ -78,6 +82,7 @@ async fn inspect(
     files(settings, findings);
     integrity(store, findings).await?;
     history(settings, store, findings).await?;
+    alerts(store, findings).await?;
     clock(store, findings).await?;
     time_zones(store, findings).await?;
     checks(findings).await?;
@@ -175,6 +180,25 @@ fn retention(settings: &Settings, held: &HistoryInventory, findings: &mut Findin
         let oldest = oldest.map_or_else(|| "none yet".to_owned(), |at| format!("since {at}"));
         findings.ok("retention", format!("{what} for {days} days; {oldest}"));
     }
+}
+
+/// Alerts that the alert processor should have decided about: somebody waits for a notification.
+async fn alerts(store: &Store, findings: &mut Findings) -> Result<(), Failure> {
+    let before = SystemClock.now().before(MAX_ALERT_LAG);
+    let (count, overdue) = store.overdue_alerts(before, LISTED_ALERTS).await?;
+    if count == 0 {
+        findings.ok("alerts", "none is overdue");
+        return Ok(());
+    }
+    let listed: Vec<String> = overdue.iter().map(|(id, due)| format!("{id} since {due}")).collect();
+    findings.problem(
+        "alerts",
+        format!(
+            "{count} due for more than a minute, whose notifications are late; is the service running? {}",
+            listed.join(", ")
+        ),
+    );
+    Ok(())
 }
 
 async fn clock(store: &Store, findings: &mut Findings) -> Result<(), Failure> {

@@ -269,7 +269,7 @@ pub(crate) struct ActionLinkBody {
     acknowledged_by: Option<String>,
     #[schema(value_type = Option<String>, format = DateTime)]
     snoozed_until: Option<Millis>,
-    /// Whom the link was sent to; null for a channel: then `name` is required to act.
+    /// The person that the link was sent to; null for a channel: then `name` is required to act.
     person: Option<String>,
 }
 

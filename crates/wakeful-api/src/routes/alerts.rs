@@ -113,15 +113,8 @@ async fn alert_page(
     let before = query::cursor(&mut query, AlertId::parse);
     let (limit, before) = query.finish(Some((limit, before)))?;
     let monitor: Option<MonitorId> = monitor.as_deref().map(monitor_id).transpose()?;
-    let page = match monitor {
-        Some(_) if found == AlertQuery::default() => {
-            api.engine().alerts(caller, monitor, before, limit).await?
-        }
-        _ => {
-            let found = AlertQuery { monitor, ..found };
-            api.engine().matching_alerts(caller, &found, before, limit).await?
-        }
-    };
+    let found = AlertQuery { monitor, ..found };
+    let page = api.engine().matching_alerts(caller, &found, before, limit).await?;
     let next = page.next.map(|id| id.to_string());
     Ok(Json(AlertList {
         success: true,

@@ -2,11 +2,12 @@
 //! what was changed in the database is detected.
 
 use data_encoding::{BASE64, HEXLOWER};
+use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use wakeful_testkit::{App, Authenticator, Receiver, User, both_databases, until};
+use wakeful_testkit::{App, Authenticator, Hook, Receiver, User, both_databases, until};
 
 use crate::every_route::{Operation, operations};
 use crate::payment_methods::card;
@@ -85,12 +86,70 @@ async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
     log.one("POST /api/v1/email/verify", "member.verify").await;
     change_monitors(ann, log, &receiver).await;
     change_maintenance(ann, log).await;
+    change_alerts(app, ann, log, &receiver).await;
     change_streams(ann, log, &receiver).await;
     change_people(app, ann, log).await;
     change_teams(app, ann, log).await;
     change_keys(app, ann, log).await;
     pay(ann, log).await;
     change_credentials(app, ann, log).await;
+}
+
+async fn change_alerts(app: &App, ann: &User, log: &mut Log, receiver: &Receiver) {
+    let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+    let hook = ann.client.post("notifier/save", &hook).await.json()["notifierid"].clone();
+    let job = json!({"type": "api", "name": "job", "heartbeat_interval": 86400, "isactive": true,
+        "upside_down_mode": false, "notifiers": hook});
+    let job = ann.client.post("monitor/save", &job).await.ok()["monitor"]["monitorid"].clone();
+    let path = format!("monitor/notify/{}", job.as_str().unwrap());
+    ann.client.post(&path, &json!({"status": "down"})).await.ok();
+    log.last = log.newest().await["seq"].as_i64().unwrap();
+    let hooks = receiver.wait_for_hooks(receiver.count().max(1)).await;
+    let down = hooks.iter().map(Hook::json).find(|hook| hook["type"] == "monitor.down");
+    let down = down.expect("the outage was sent");
+    let alert = down["data"]["alertid"].as_str().unwrap().to_owned();
+    for (call, body, action) in [
+        ("acknowledge", json!({"comment": "on it"}), "alert.acknowledge"),
+        ("unacknowledge", json!({}), "alert.unacknowledge"),
+        ("snooze", json!({"seconds": 60}), "alert.snooze"),
+        ("assign", json!({"userid": ann.userid}), "alert.assign"),
+        ("comment", json!({"text": "x"}), "alert.comment"),
+        ("severity", json!({"severity": "info"}), "alert.severity"),
+    ] {
+        ann.client.post(&format!("alert/{alert}/{call}"), &body).await.ok();
+        let entry = log.one(&format!("POST /api/v1/alert/{{alertid}}/{call}"), action).await;
+        assert_eq!(
+            (&entry["object"]["id"], &entry["object"]["name"]),
+            (&json!(alert), &json!("job"))
+        );
+    }
+    for (call, body, action) in [
+        ("acknowledge", json!({"alertids": [alert]}), "alert.acknowledge"),
+        ("snooze", json!({"alertids": [alert], "seconds": 60}), "alert.snooze"),
+    ] {
+        let changed = ann.client.post(&format!("alerts/{call}"), &body).await.ok();
+        assert_eq!(changed["done"], 1, "{changed}");
+        log.one(&format!("POST /api/v1/alerts/{call}"), action).await;
+    }
+    let url = down["data"]["action_url"].as_str().unwrap();
+    let token = url.rsplit('/').next().unwrap();
+    let body = json!({"action": "comment", "text": "x", "name": "Bob"});
+    app.anonymous().call(Method::POST, &format!("/api/action/{token}"), Some(&body)).await.ok();
+    let entry = log.one("POST /api/action/{token}", "alert.comment").await;
+    assert_eq!((&entry["actor"]["name"], &entry["via"]["kind"]), (&json!("hook"), &json!("link")));
+    ann.client.post(&format!("alert/{alert}/resolve"), &json!({})).await.ok();
+    log.one("POST /api/v1/alert/{alertid}/resolve", "alert.resolve").await;
+    for status in ["up", "down"] {
+        app.clock.advance(Duration::from_secs(1));
+        ann.client.post(&path, &json!({"status": status})).await.ok();
+    }
+    let open = until("the next outage", async || {
+        let list = ann.client.get("alerts?status=open").await.ok();
+        list["alerts"].get(0).map(|alert| alert["alertid"].clone())
+    })
+    .await;
+    ann.client.post("alerts/resolve", &json!({"alertids": [open]})).await.ok();
+    log.one("POST /api/v1/alerts/resolve", "alert.resolve").await;
 }
 
 async fn change_monitors(ann: &User, log: &mut Log, receiver: &Receiver) {

@@ -12,6 +12,7 @@ use crate::payment_methods::card;
 const NO_LISTS: &[&str] = &[
     "/api/v1/maintenance/try",
     "/api/v1/maintenance/{maintenanceid}/get",
+    "/api/v1/alert/{alertid}/get",
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
     "/api/v1/monitors/summary",

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 mod account_notifier;
+mod alerts;
 mod api_keys;
 mod audit;
 mod audit_streams;

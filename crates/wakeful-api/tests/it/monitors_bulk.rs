@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_engine::alerting::processor::process_due;
 use wakeful_testkit::{
     Answer, App, Client, User, both_databases, concurrently, system, until, whole,
 };
@@ -280,12 +281,12 @@ both_databases! {
         let id = saved(&ann.client, &job("job", &json!({}))).await;
         ann.client.post(&format!("monitor/notify/{id}"), &json!({"status": "down"})).await.ok();
         let due = |seconds: u64| {
-            let at = app.clock.clone();
-            let store = app.store.clone();
+            let (clock, engine, store) = (app.clock.clone(), app.engine.clone(), app.store.clone());
             async move {
                 use wakeful_core::time::Clock as _;
-                let at = at.now().after(Duration::from_secs(seconds));
-                store.due_reminders(at, 10).await.unwrap().len()
+                process_due(&engine).await.unwrap();
+                let at = clock.now().after(Duration::from_secs(seconds));
+                store.due_alerts(at, 10).await.unwrap().len()
             }
         };
         assert_eq!(due(1_000).await, 0);

@@ -90,7 +90,8 @@ pub struct Step {
 pub enum Notification {
     /// The fact that the alert opened, to every linked notifier.
     Opened,
-    /// The fact that it is over, to every recipient of an earlier message.
+    /// The fact that it is over, to every linked notifier and every recipient of an earlier
+    /// message.
     Closed,
     /// To every linked notifier that has received everything so far. The time distinguishes it
     /// from other reminders.

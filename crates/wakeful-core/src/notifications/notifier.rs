@@ -140,6 +140,11 @@ impl fmt::Display for Kind {
 }
 
 impl Channel {
+    /// Whether programs read its messages in our own format: they get every type of event.
+    pub fn is_for_programs(&self) -> bool {
+        matches!(self, Self::Webhook(hook) if hook.template == Template::Standard)
+    }
+
     pub fn kind(&self) -> Kind {
         match self {
             Self::Email(_) => Kind::Email,

@@ -43,7 +43,7 @@ struct OpenedLink {
     holder: Holder,
 }
 
-/// Whom a link was sent to.
+/// The recipient of a link.
 enum Holder {
     Person { user: wakeful_core::id::UserId, name: String, email: String },
     Channel { notifier: NotifierId, name: String },

@@ -5,7 +5,7 @@ use wakeful_core::access::{TeamAccess, permission};
 use wakeful_core::alerting::order::{Action, Assignee, Author, Order};
 use wakeful_core::alerting::state::AlertStatus;
 use wakeful_core::audit::{self, Change, Object, ObjectKind};
-use wakeful_core::id::{AlertId, UserId};
+use wakeful_core::id::{AlertId, MonitorId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_store::{ActionRecord, AlertDecision, AuditContext, Mail, NewEntry};
 
@@ -61,8 +61,25 @@ impl Engine {
         limit: Option<u32>,
     ) -> Result<Page<ListedAlert, AlertId>> {
         let team = self.store().team(caller.team_access());
+        if let Some(monitor) = query.monitor
+            && !team.has_monitor(monitor).await?
+        {
+            return Err(Error::NotFound("monitor"));
+        }
         let found = team.matching_alerts(query, before, limit_plus_one(limit)).await?;
         Ok(Page::of(found, limit, |listed| listed.alert.id))
+    }
+
+    /// The team's alerts, or those of one monitor, newest first.
+    pub async fn alerts(
+        &self,
+        caller: &Authorized<permission::View>,
+        monitor: Option<MonitorId>,
+        before: Option<AlertId>,
+        limit: Option<u32>,
+    ) -> Result<Page<ListedAlert, AlertId>> {
+        let query = AlertQuery { monitor, ..AlertQuery::default() };
+        self.matching_alerts(caller, &query, before, limit).await
     }
 
     /// An alert with its timeline.

@@ -128,7 +128,7 @@ fn message(
         Notification::Closed => {
             let closed = alert.closed.as_ref()?;
             let (event, seq, created) = (closed.event(alert.id)?, closed.seq(), closed.at());
-            Some(Message { event, to: Audience::Notified, seq, created })
+            Some(Message { event, to: Audience::LinkedOrNotified, seq, created })
         }
         Notification::Reminder(due) => {
             let event = events::reminder(stored, alert, due, now);

@@ -1,4 +1,4 @@
-//! Alerts: what users do with them, and the processor that decides whom to notify. Maintenance
+//! Alerts: what users do with them, and the processor that decides who is notified. Maintenance
 //! windows, and the clock that applies them.
 
 pub mod action_links;

@@ -1,7 +1,7 @@
 //! The alert processor: it decides about alerts that are due and writes what follows from the
-//! decisions. It is woken when an alert opens or closes, and polls for everything else: reminders,
-//! the work of other nodes, and what a crash has left. It has no state of its own; of several
-//! nodes that decide about the same alert, one writes.
+//! decisions. The result writer hands it each alert that opens or closes, and it polls for
+//! everything else: reminders, the work of other nodes, and what a crash has left. It has no state
+//! of its own; of several nodes that decide about the same alert, one writes.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -45,34 +45,8 @@ struct WrittenDecision {
     status: AlertStatus,
 }
 
-/// Runs until shutdown. Alerts that are signaled do not wait for a poll to finish.
-pub async fn run(engine: Engine, shutdown: CancellationToken) {
-    tokio::join!(process_signaled(engine.clone(), shutdown.clone()), poll(engine, shutdown));
-}
-
-/// Decides about alerts as soon as they are written through this node, until shutdown.
-pub async fn process_signaled(engine: Engine, shutdown: CancellationToken) {
-    loop {
-        let signaled = tokio::select! {
-            signaled = engine.store().wait_for_alerts() => signaled,
-            () = shutdown.cancelled() => return,
-        };
-        let processed = match signaled {
-            Some(ids) => process_alerts(&engine, &ids).await,
-            None => process_due(&engine).await.map(drop),
-        };
-        if let Err(error) = processed {
-            tracing::warn!(
-                error = %ErrorChain(&error),
-                "processing alerts failed, retrying in {} s",
-                POLL_INTERVAL.as_secs()
-            );
-        }
-    }
-}
-
 /// Decides about everything that is due, once a second, until shutdown.
-async fn poll(engine: Engine, shutdown: CancellationToken) {
+pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut polls = 0;
     let mut last_poll = engine.now();
     while !shutdown.is_cancelled() {
@@ -121,8 +95,20 @@ pub async fn process_due(engine: &Engine) -> Result<Processed> {
     }
 }
 
-/// Decides about those of these alerts that are due. One that others change meanwhile is read
-/// again; after a few attempts it is left to the poll.
+/// Decides about those of these alerts that are due, which were just written. After a failure,
+/// the poll does.
+pub(crate) async fn process_new(engine: &Engine, ids: &[AlertId]) {
+    if let Err(error) = process_alerts(engine, ids).await {
+        tracing::warn!(
+            error = %ErrorChain(&error),
+            "processing alerts failed, retrying in {} s",
+            POLL_INTERVAL.as_secs()
+        );
+    }
+}
+
+/// An alert that others change meanwhile is read again; after a few attempts it is left to the
+/// poll.
 async fn process_alerts(engine: &Engine, ids: &[AlertId]) -> Result<()> {
     for _ in 0..MAX_ATTEMPTS {
         let now = engine.now();

@@ -13,7 +13,7 @@ pub use wakeful_store::{Delivery, HeartbeatKey, HeartbeatRange, ListedAlert};
 
 use wakeful_core::access::permission;
 use wakeful_core::history::Entry;
-use wakeful_core::id::{AlertId, MonitorId};
+use wakeful_core::id::MonitorId;
 
 use crate::caller::Authorized;
 use crate::{Engine, Error, Page, Result, limit_plus_one};
@@ -32,24 +32,5 @@ impl Engine {
         let found = past.newest(&range).await?;
         let key = |entry: &Entry| HeartbeatKey { at: entry.heartbeat.at, seq: entry.seq };
         Ok(Page::of(found, span.limit, key))
-    }
-
-    /// The team's alerts, or those of one monitor, newest first.
-    pub async fn alerts(
-        &self,
-        caller: &Authorized<permission::View>,
-        monitor: Option<MonitorId>,
-        before: Option<AlertId>,
-        limit: Option<u32>,
-    ) -> Result<Page<ListedAlert, AlertId>> {
-        let team = self.store().team(caller.team_access());
-        let found = match monitor {
-            None => team.alerts(before, limit_plus_one(limit)).await?,
-            Some(monitor) => {
-                let found = team.monitor_alerts(monitor, before, limit_plus_one(limit)).await?;
-                found.ok_or(Error::NotFound("monitor"))?
-            }
-        };
-        Ok(Page::of(found, limit, |listed| listed.alert.id))
     }
 }

@@ -60,7 +60,7 @@ fn add_change_event(
     record.opens.extend(Alert::of_change(alert, monitor, change));
     let Heartbeat { at, message, .. } = &record.heartbeat;
     if change.closes_alert() {
-        record.closes = Some((alert, *at));
+        record.closes = Some((alert, (*at).max(outage.started)));
     }
     let status = change.status.as_str();
     let kind = if change.status == Status::Down { event::DOWN } else { event::UP };
@@ -116,7 +116,7 @@ pub(crate) fn reminder(
     event(monitor, event::REMINDER, alert.id, &due.0.to_string(), &text, &data)
 }
 
-/// The event that somebody has responded to an alert: `done` is what, and by whom.
+/// The event that somebody has responded to an alert: `done` says what was done and by which user.
 pub(crate) fn response(
     stored: &StoredMonitor,
     alert: &DueAlert,

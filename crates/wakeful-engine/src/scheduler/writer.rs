@@ -23,7 +23,7 @@ use wakeful_store::{Record, StoreError};
 
 use crate::bus::{Edit, Event};
 use crate::cluster::WritePermit;
-use crate::{Engine, failpoint, notifications::events};
+use crate::{Engine, alerting::processor, failpoint, notifications::events};
 
 /// Routine results are collected for `MAX_BATCH_STEPS` of these steps, or fewer once there
 /// are `EARLY_BATCH`. Each transaction costs as much as a hundred rows.
@@ -461,6 +461,9 @@ async fn write(engine: &Engine, batch: &[PendingResult]) -> Result<Vec<Grant>, S
     let written = engine.store().record(&records).await?;
     if has_events {
         failpoint::here("after-enqueue");
+    }
+    if !written.due.is_empty() {
+        processor::process_new(engine, &written.due).await;
     }
     if written.heartbeats < batch.iter().filter(|item| !item.is_stale(&written.stale)).count() {
         // A monitor may have been deleted without this node being notified: with its team,

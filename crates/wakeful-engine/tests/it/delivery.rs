@@ -7,12 +7,14 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::heartbeat::{Beat, Heartbeat, Phases};
 use wakeful_core::id::{AlertId, EventId, MonitorId, NotifierId};
 use wakeful_core::monitors::Monitor;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{State, Status};
+use wakeful_engine::alerting::processor::process_due;
 use wakeful_engine::{janitor, notifications::delivery};
 use wakeful_store::{DeliveryClaim, NewEvent, Record};
 use wakeful_testkit::{
@@ -487,6 +489,7 @@ both_databases! {
             records.push(down(&monitor, random, fixture.app.engine.now()));
         }
         fixture.app.store.record(&records).await.unwrap();
+        process_due(&fixture.app.engine).await.unwrap();
         fixture.receiver.wait_for_hooks(usize::from(STORM / 2)).await;
         let hooks = fixture.receiver.wait_for_hooks(usize::from(STORM)).await;
 
@@ -556,6 +559,7 @@ both_databases! {
             workers.spawn(delivery::run(app.engine.clone(), stop.clone(), Duration::ZERO));
         }
         app.store.record(&records).await.unwrap();
+        process_due(&app.engine).await.unwrap();
         receiver.wait_for_hooks(200).await;
         // The clock advances by more than any attempt may take, and still no other worker
         // claims the messages.
@@ -602,7 +606,16 @@ fn down(monitor: &Monitor, random: [u8; 10], now: Millis) -> Record {
         seq: 1,
         heartbeat,
         state: State { status: Status::Down, ..State::default() },
-        opens: Vec::new(),
+        opens: vec![Alert {
+            id: alert,
+            team: monitor.team,
+            monitor: monitor.id,
+            kind: AlertKind::Outage,
+            severity: monitor.severity,
+            cause: "storm".into(),
+            started: now,
+            ended: None,
+        }],
         closes: None,
         events: vec![NewEvent { id: event, kind: "monitor.down", alert, body: body.to_string() }],
         certificate: None,

@@ -63,6 +63,8 @@ pub enum Audience {
     Idle,
     /// The notifiers that have reported the outage, linked or not.
     Notified,
+    /// Both of them.
+    LinkedOrNotified,
     /// The personal notifier of this user.
     User(UserId),
 }
@@ -277,9 +279,14 @@ impl Store {
             let all = decisions.iter().flat_map(|one| one.messages.iter().map(|m| (*one, m)));
             all.collect::<Vec<(&AlertDecision, &Message)>>()
         };
-        let is_to_linked = |to: Audience| matches!(to, Audience::Linked | Audience::Idle);
-        let (linked, others): (Vec<_>, Vec<_>) =
-            messages().into_iter().partition(|(_, message)| is_to_linked(message.to));
+        let is_to = |which: &[Audience]| {
+            let mut all = messages();
+            all.retain(|(_, message)| which.contains(&message.to));
+            all
+        };
+        let mut others = messages();
+        others.retain(|(_, message)| !matches!(message.to, Audience::Linked | Audience::Idle));
+        let linked = is_to(&[Audience::Linked, Audience::Idle, Audience::LinkedOrNotified]);
         if !linked.is_empty() {
             let links = self.links_of(tx, &linked).await?;
             let mut by_monitor: HashMap<MonitorId, Vec<&Link>> = HashMap::new();
@@ -342,7 +349,7 @@ impl Store {
     ) -> Result<Vec<Recipient>> {
         let ids: Vec<AlertId> = messages
             .iter()
-            .filter(|(_, message)| message.to == Audience::Notified)
+            .filter(|(_, message)| !matches!(message.to, Audience::User(_)))
             .map(|(decision, _)| decision.alert.id)
             .collect();
         if ids.is_empty() {

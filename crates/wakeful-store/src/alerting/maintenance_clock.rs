@@ -99,9 +99,6 @@ impl Store {
         step.monitors.dedup();
         self.make_alerts_due(&mut tx, &step.monitors, now).await?;
         tx.commit().await?;
-        if !step.monitors.is_empty() {
-            self.alerts.notify_any();
-        }
         Ok(step)
     }
 

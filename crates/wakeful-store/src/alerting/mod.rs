@@ -6,5 +6,4 @@ pub(crate) mod due;
 pub(crate) mod exclusions;
 pub(crate) mod maintenance_clock;
 pub(crate) mod maintenances;
-pub(crate) mod signal;
 pub(crate) mod timeline;

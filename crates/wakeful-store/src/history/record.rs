@@ -1,10 +1,10 @@
 //! Writing the results of checks: many verdicts in one transaction, each with its
-//! heartbeat, the resulting state and, if the status changes, the alert with the event
-//! that reports it: the alert processor turns it into deliveries. Writing a record twice, as after a commit whose
-//! confirmation was lost, does no harm: heartbeats, alerts and events have ids of
-//! their own, and a state is only replaced by one with a higher number, in
-//! whatever order records are written. Monitors that were deleted in the meantime
-//! are skipped.
+//! heartbeat, the resulting state and, if the status changes, the alert with the
+//! event that reports it: the alert processor turns it into deliveries. Writing a
+//! record twice, as after a commit whose confirmation was lost, does no harm:
+//! heartbeats, alerts and events have ids of their own, and a state is only replaced
+//! by one with a higher number, in whatever order records are written. Monitors that
+//! were deleted in the meantime are skipped.
 
 use serde::Serialize;
 use sqlx::Error;
@@ -69,6 +69,8 @@ pub struct RecordOutcome {
     pub heartbeats: usize,
     /// Grants that are no longer valid: nothing was written under them.
     pub stale: Vec<Grant>,
+    /// Alerts to decide about now.
+    pub due: Vec<AlertId>,
 }
 
 /// An event to send to the notifiers of a monitor.
@@ -80,6 +82,9 @@ pub struct NewEvent {
     /// JSON.
     pub body: String,
 }
+
+/// The events that one transaction writes for several results: others wait for it.
+const MAX_EVENT_BYTES: usize = 8 << 20;
 
 #[derive(Serialize)]
 struct AlertRow<'a> {
@@ -153,7 +158,7 @@ impl Store {
             heartbeats += bulk::write(&mut tx, chunk).await?;
             tx.commit().await?;
         }
-        Ok(RecordOutcome { heartbeats: count(heartbeats), stale: Vec::new() })
+        Ok(RecordOutcome { heartbeats: count(heartbeats), ..RecordOutcome::default() })
     }
 
     async fn record_fenced(&self, records: &[Record]) -> Result<RecordOutcome> {
@@ -169,7 +174,7 @@ impl Store {
             &current_records
         };
         let heartbeats = self.record_within(tx, records).await?;
-        Ok(RecordOutcome { heartbeats, stale })
+        Ok(RecordOutcome { heartbeats, stale, due: due_alerts(records) })
     }
 
     /// Locks the slots of these records until the end of the transaction, in the
@@ -209,6 +214,11 @@ impl Store {
             records.iter().any(|record| record.closes.is_some()),
             records.iter().any(|record| record.certificate.is_some()),
         );
+        let event_bytes: usize =
+            records.iter().flat_map(|record| &record.events).map(|event| event.body.len()).sum();
+        if event_bytes > MAX_EVENT_BYTES && records.len() > 1 {
+            return Err(StoreError::TooLarge);
+        }
         if opens || has_certificates {
             bulk::lock_monitors(&mut tx, records).await?;
         }
@@ -240,9 +250,6 @@ impl Store {
             Ok::<_, Error>(())
         })?;
         tx.commit().await?;
-        if opens || closes {
-            self.alerts.notify_of(due_alerts(records));
-        }
         Ok(count(written))
     }
 

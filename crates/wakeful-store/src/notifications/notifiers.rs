@@ -10,6 +10,7 @@ use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{NotifierId, TeamId, UserId};
 use wakeful_core::monitors::Name;
 use wakeful_core::notifications::MAX_NOTIFIERS_PER_TEAM;
+use wakeful_core::notifications::event;
 use wakeful_core::notifications::notifier::{
     AccountSpec, AttemptRecord, AttemptReset, Channel, Disabled, Kind, Notifier,
 };
@@ -218,8 +219,8 @@ impl TeamStore<'_> {
             sqlx::query(
                 "insert into notifiers
                  (id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
-                  created, modified, user_id)
-                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+                  created, modified, user_id, events)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14
                  where (select count(*) from notifiers where team_id = $2) < $13",
             )
             .bind(notifier.id.uuid())
@@ -235,6 +236,7 @@ impl TeamStore<'_> {
             .bind(notifier.modified.0)
             .bind(notifier.channel.user().map(UserId::uuid))
             .bind(i64::from(MAX_NOTIFIERS_PER_TEAM))
+            .bind(notifier.channel.is_for_programs().then(|| json(&event::TYPES)))
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -272,6 +274,7 @@ impl TeamStore<'_> {
                      failing_since = case when $11 then null else failing_since end,
                      last_error = case when $11 then '' else last_error end,
                      healthy_since = case when $12 then null else healthy_since end,
+                     events = case when $14 then events else null end,
                      revision = revision + 1
                  where id = $1 and team_id = $2 and revision = $13",
             )
@@ -288,6 +291,7 @@ impl TeamStore<'_> {
             .bind(reset.failures)
             .bind(reset.successes)
             .bind(notifier.revision)
+            .bind(notifier.channel.is_for_programs())
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)

@@ -11,7 +11,7 @@ use wakeful_core::time::Millis;
 use wakeful_store::{
     ChangeNotifierOutcome, DeliveryClaim, Mail, NewEvent, Record, ResendOutcome, Store, StoreError,
 };
-use wakeful_testkit::{system, whole};
+use wakeful_testkit::{process_alerts, system, whole};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -49,11 +49,17 @@ async fn claim(store: &Store, id: DeliveryId, at: Millis) -> (u32, Millis) {
     (claimed[0].crashes, lease)
 }
 
+/// Writes a record, and decides about its alert.
+async fn written(store: &Store, record: Record) {
+    store.record(&[record]).await.expect("recorded");
+    process_alerts(store, NOW).await;
+}
+
 async fn one_due(store: &Store) -> (NotifierId, DeliveryId) {
     let team = team(store).await;
     let hook = notifier(store, team, "hook").await;
     let site = linked_monitor(store, team, hook).await;
-    store.record(&[down(team, site, 1)]).await.expect("recorded");
+    written(store, down(team, site, 1)).await;
     let due = store.due_deliveries(NOW, 10, 10).await.expect("read");
     (hook, due[0].id)
 }
@@ -63,12 +69,12 @@ async fn fair(store: Store) {
     for number in 0..5 {
         let hook = notifier(&store, busy, &format!("hook {number}")).await;
         let site = linked_monitor(&store, busy, hook).await;
-        store.record(&[down(busy, site, 1)]).await.expect("recorded");
+        written(&store, down(busy, site, 1)).await;
     }
     let quiet = team(&store).await;
     let hook = notifier(&store, quiet, "hook").await;
     let site = linked_monitor(&store, quiet, hook).await;
-    store.record(&[down(quiet, site, 1)]).await.expect("recorded");
+    written(&store, down(quiet, site, 1)).await;
     let due = store.due_deliveries(NOW, 10, 2).await.expect("read");
     let teams: Vec<TeamId> = due.iter().map(|delivery| delivery.team).collect();
     assert!(teams.contains(&quiet), "{teams:?}");
@@ -247,7 +253,7 @@ async fn turned(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
     let site = linked_monitor(&store, team, hook).await;
-    store.record(&[down(team, site, 1)]).await.expect("recorded");
+    written(&store, down(team, site, 1)).await;
     let scope = store.team(&whole(team));
     let listed = async || scope.notifier_deliveries(hook, None, None).await.expect("read");
     let state = async || listed().await.expect("a notifier")[0].state.as_str();
@@ -310,16 +316,16 @@ async fn recoveries(store: Store) {
         let site = linked_monitor(&store, team, hook).await;
         let first = down(team, site, 1);
         let alert = first.opens[0].id;
-        store.record(&[first]).await.expect("recorded");
+        written(&store, first).await;
         if outages > 0 {
-            store.record(&[up(site, 2, alert)]).await.expect("recorded");
+            written(&store, up(site, 2, alert)).await;
             over.push(alert);
         }
         if outages > 1 {
             let again = down(team, site, 3);
             let alert = again.opens[0].id;
-            store.record(&[again]).await.expect("recorded");
-            store.record(&[up(site, 4, alert)]).await.expect("recorded");
+            written(&store, again).await;
+            written(&store, up(site, 4, alert)).await;
         }
     }
     let lease = Millis(NOW.0 + 60_000);

@@ -10,10 +10,13 @@ use wakeful_core::cluster::slot::{Grant, LEASE_DURATION, SLOT_COUNT, Slot};
 use wakeful_core::id::{EventId, MonitorId, NodeId, NodeRequestId};
 use wakeful_core::time::Millis;
 use wakeful_store::{NewEvent, Node, NodeRequest, Record, Store, StoreError};
-use wakeful_testkit::{Database, DatabaseKind, both_databases, concurrently, system, whole};
+use wakeful_testkit::{
+    Database, DatabaseKind, both_databases, concurrently, process_alerts, system, whole,
+};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
+use crate::record::down;
 
 on_both! {
     a_slot_is_granted_to_one_node_and_each_grant_has_a_new_epoch => granted;
@@ -122,14 +125,8 @@ async fn evicted(store: Store) {
     let saved_monitor =
         wakeful_core::monitors::Monitor { notifiers: vec![hook], ..monitor(team, "site") };
     store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.unwrap();
-    let mut record = passing(saved_monitor.id, 1, NOW);
-    record.events.push(NewEvent {
-        id: EventId::new(NOW, next()),
-        kind: "monitor.down",
-        alert: wakeful_core::id::AlertId::new(NOW, next()),
-        body: "{}".into(),
-    });
-    store.record(&[record]).await.unwrap();
+    store.record(&[down(team, saved_monitor.id, 1)]).await.unwrap();
+    process_alerts(&store, NOW).await;
 
     let gone = dead(&store).await;
     let its_store = store.clone().with_node(gone.id);

@@ -7,7 +7,7 @@ use wakeful_core::observation::Certificate;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::{NewEvent, Record, Store};
-use wakeful_testkit::{system, whole};
+use wakeful_testkit::{process_alerts, system, whole};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::heartbeats::everything;
@@ -31,6 +31,7 @@ pub(crate) fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
         team,
         monitor,
         kind: AlertKind::Outage,
+        severity: Default::default(),
         cause: "503".into(),
         started: NOW,
         ended: None,
@@ -53,6 +54,7 @@ async fn twice(store: Store) {
     let record = down(team, saved_monitor.id, 1);
     for _ in 0..2 {
         store.record(std::slice::from_ref(&record)).await.expect("recorded");
+        process_alerts(&store, NOW).await;
     }
     let beats =
         store.team(&whole(team)).heartbeats(saved_monitor.id, &everything()).await.expect("read");
@@ -149,6 +151,8 @@ async fn outage(store: Store) {
     let opens = down(team, saved_monitor.id, 1);
     let alert = opens.opens[0].clone();
     store.record(&[opens]).await.expect("recorded");
+    assert_eq!(process_alerts(&store, NOW).await, 1);
+    assert_eq!(process_alerts(&store, NOW).await, 0);
     let listed = store.team(&whole(team)).alerts(None, None).await.expect("read");
     assert_eq!((listed.len(), &listed[0].alert), (1, &alert));
     assert_eq!(listed[0].monitor_name, "site");
@@ -169,6 +173,7 @@ async fn outage(store: Store) {
         body: "{}".into(),
     });
     store.record(&[closes]).await.expect("recorded");
+    assert_eq!(process_alerts(&store, ended).await, 1);
     let listed = store
         .team(&whole(team))
         .monitor_alerts(saved_monitor.id, None, Some(5))

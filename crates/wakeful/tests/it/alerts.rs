@@ -13,8 +13,17 @@ const MONITORS: usize = 5;
 const CHANGES: usize = 100;
 /// The places where a crash could separate a status change from its notification. Only
 /// after a crash between sending and recording is a message sent again.
-const FAILPOINTS: [&str; 5] =
-    ["before-enqueue", "after-enqueue", "after-claim", "after-send", "after-acknowledgement"];
+const FAILPOINTS: [&str; 7] = [
+    "before-decision",
+    "after-decision",
+    "before-enqueue",
+    "after-enqueue",
+    "after-claim",
+    "after-send",
+    "after-acknowledgement",
+];
+/// Those that depend on how a message is sent.
+const DELIVERY_FAILPOINTS: &[&str] = FAILPOINTS.split_at(2).1;
 const SENT_TWICE: &str = "after-send";
 /// The visit at which a failpoint crashes the process: at every fifth change.
 const FAILPOINT_VISIT: u32 = 5;
@@ -156,9 +165,10 @@ async fn run_with_crashes(
     mut installation: Installation,
     token: &str,
     changes: &[Change],
+    failpoints: &[&'static str],
     visit: u32,
 ) -> (Installation, HashMap<&'static str, usize>) {
-    let mut places = FAILPOINTS.iter().copied().cycle();
+    let mut places = failpoints.iter().copied().cycle();
     let mut deaths: HashMap<&str, usize> = HashMap::new();
     let mut place = places.next().unwrap();
     installation = installation.with_failpoint(place, visit);
@@ -195,7 +205,8 @@ async fn no_status_change_is_lost_wherever_the_process_dies() {
         changes.push(Change { monitor, status, notifier: scenario.notifier.clone(), arrived });
     }
     let (installation, deaths) =
-        run_with_crashes(installation, &scenario.ann.token, &changes, FAILPOINT_VISIT).await;
+        run_with_crashes(installation, &scenario.ann.token, &changes, &FAILPOINTS, FAILPOINT_VISIT)
+            .await;
     let server = installation.serve().await;
     let again = scenario.distinct_deliveries().await;
     assert!(FAILPOINTS.iter().all(|place| deaths.get(place) >= Some(&3)), "{deaths:?}");
@@ -234,9 +245,15 @@ async fn no_mail_is_lost_wherever_the_process_dies() {
         let status = if arrived % 2 == 1 { "down" } else { "up" };
         changes.push(Change { monitor, status, notifier, arrived });
     }
-    let (_home, deaths) =
-        run_with_crashes(installation, &ann.token, &changes, MAIL_FAILPOINT_VISIT).await;
-    assert!(FAILPOINTS.iter().all(|place| deaths.get(place) >= Some(&2)), "{deaths:?}");
+    let (_home, deaths) = run_with_crashes(
+        installation,
+        &ann.token,
+        &changes,
+        DELIVERY_FAILPOINTS,
+        MAIL_FAILPOINT_VISIT,
+    )
+    .await;
+    assert!(DELIVERY_FAILPOINTS.iter().all(|place| deaths.get(place) >= Some(&2)), "{deaths:?}");
     let mails = mail_server.rest().await;
     let mut known = HashSet::new();
     let mut received: HashMap<String, Vec<bool>> = HashMap::new();

@@ -261,6 +261,7 @@ async fn fill(
             team,
             monitor,
             kind: AlertKind::Outage,
+            severity: Default::default(),
             cause: "503".into(),
             started: at(outage.start),
             ended: Some(at(outage.end)),

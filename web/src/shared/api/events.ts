@@ -8,6 +8,9 @@ export const eventTypes = valuesOfSet<EventType>({
   "monitor.reminder": true,
   "monitor.up": true,
   "monitor.certificate_expiring": true,
+  "alert.acknowledged": true,
+  "alert.assigned": true,
+  "alert.resolved": true,
   "notifier.test": true,
 });
 

@@ -45,6 +45,7 @@ const codes: ServiceMessages["codes"] = {
   not_found: "Das gibt es in diesem Team nicht.",
   misdirected_request: "Dieser Server ist unter dieser Adresse nicht erreichbar. Öffnen Sie ihn unter seiner öffentlichen Adresse.",
   bad_card_token: "Ihre Kartendaten sind abgelaufen. Geben Sie die Karte noch einmal ein.",
+  alert_over: "Der Alarm ist beendet oder gelöst. Laden Sie die Liste neu.",
   monitor_inactive: "Der Monitor ist pausiert. Setzen Sie ihn zuerst fort.",
   no_push_url: "Dieser Monitor hat keine Push-URL.",
   monitor_passive: "Push-Monitore lassen sich nicht von Hand prüfen; sie warten auf eine Meldung.",

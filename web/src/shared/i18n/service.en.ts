@@ -32,6 +32,7 @@ const codes: ServiceMessages["codes"] = {
   not_found: "Your team doesn’t have this. It may have been deleted.",
   misdirected_request: "This server isn’t available at this address. Open it at its public address.",
   bad_card_token: "Your card details expired. Enter the card again.",
+  alert_over: "The alert has ended or was resolved. Reload the list.",
   monitor_inactive: "The monitor is paused. Resume it first.",
   no_push_url: "This monitor has no push URL.",
   monitor_passive: "Push monitors can’t be checked by hand; they wait for a report.",

@@ -1,5 +1,5 @@
 //! The outbox: one row for each event and notifier, written together with the
-//! status change it reports. Workers claim rows with a lease, so that two never
+//! decision about the alert it reports. Workers claim rows with a lease, so that two never
 //! send the same row at once, and a row whose worker died is free again when the
 //! lease ends. The rows of one monitor and notifier form a queue: none is sent
 //! before the earlier ones have been delivered or given up.
