@@ -59,7 +59,14 @@ create index exclusions_recount on exclusions (id) where recount;
 -- either it sees the change, or this waits for it.
 create function look_at_maintenance() returns trigger language plpgsql as $$
 begin
-    perform 1 from maintenances where team_id = new.team_id order by id for no key update;
+    -- Those that run, or begin before this commits. When many monitors are changed together, the
+    -- first has made them due.
+    perform 1 from maintenances
+    where team_id = new.team_id
+    and (running_from is not null or next_at <= new.modified + 60000)
+    and next_at is distinct from new.modified
+    order by id
+    for no key update;
     update maintenances
     set next_at = new.modified
     where team_id = new.team_id and running_from is not null
