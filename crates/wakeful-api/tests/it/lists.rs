@@ -10,7 +10,6 @@ use crate::payment_methods::card;
 
 /// Responses with an array that are not lists.
 const NO_LISTS: &[&str] = &[
-    "/api/v1/maintenance/try",
     "/api/v1/maintenance/{maintenanceid}/get",
     "/api/v1/alert/{alertid}/get",
     "/api/v1/monitor/{monitorid}/series",
