@@ -66,6 +66,7 @@ named_enum! {
         NoPushUrl = "no_push_url",
         ChangedMeanwhile = "changed_meanwhile",
         NotifierLinked = "notifier_linked",
+        NotRunning = "not_running",
         NotifierUnsigned = "notifier_unsigned",
         NotifierOff = "notifier_off",
         NoPlan = "no_plan",
@@ -290,6 +291,12 @@ impl From<Error> for ApiError {
                 "An API key that is limited to some monitors may not change notifiers, which all \
                  monitors of the team use.",
             ),
+            Error::WindowOutsideFilter => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::Forbidden,
+                "Your access is limited to some monitors: you can only save and change \
+                 maintenance windows that name these monitors.",
+            ),
             Error::NotForServices => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::Forbidden,
@@ -406,6 +413,10 @@ impl From<Error> for ApiError {
                 StatusCode::FORBIDDEN,
                 ErrorCode::PersonalNotifier,
                 "This is the personal notifier of another user; only that user can change or delete it.",
+            ),
+            Error::NotRunning => conflict(
+                ErrorCode::NotRunning,
+                "No occurrence of this maintenance window is running.",
             ),
             Error::Unsigned => conflict(
                 ErrorCode::NotifierUnsigned,

@@ -244,6 +244,8 @@ named_enum! {
         Config = "config",
         /// No probe of a region responded.
         Probe = "probe",
+        /// A maintenance window pauses the checks.
+        Maintenance = "maintenance",
         /// A bug in Wakeful.
         Internal = "internal",
     }

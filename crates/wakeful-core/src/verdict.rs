@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::certificate::ExpiryWarning;
 use crate::heartbeat::{Beat, Heartbeat, Phases, RegionBeat};
 use crate::monitors::Monitor;
-use crate::observation::{Fault, Observation};
+use crate::observation::{Fault, FaultKind, Observation};
 use crate::time::Millis;
 
 pub use input::{Input, Report};
@@ -184,7 +184,11 @@ fn with_upside_down(regions: Vec<RegionBeat>, policy: &Policy) -> Vec<RegionBeat
 }
 
 fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Step {
-    let state = State { last_message: fault.message.clone(), blocked: true, ..state.clone() };
+    let state = match fault.kind {
+        // Nothing was tried, so nothing is known and nothing failed.
+        FaultKind::Maintenance => state.clone(),
+        _ => State { last_message: fault.message.clone(), blocked: true, ..state.clone() },
+    };
     let heartbeat = Heartbeat {
         at: now,
         status: Beat::Unknown,

@@ -57,6 +57,9 @@ pub enum Error {
     /// A team of the caller requires it.
     #[error("the last second factor cannot be removed")]
     LastFactor,
+    /// The caller is limited to some monitors, and the maintenance window concerns others.
+    #[error("the maintenance window concerns monitors that the caller cannot see")]
+    WindowOutsideFilter,
     /// A service account has no account of its own to manage.
     #[error("a service account may not do this")]
     NotForServices,
@@ -116,6 +119,9 @@ pub enum Error {
     NotifierInUse(Vec<String>),
     #[error("only its user can change a personal notifier")]
     PersonalNotifier,
+    /// No occurrence of the maintenance window is running.
+    #[error("the maintenance window is not running")]
+    NotRunning,
     #[error("the notifier has no signing secret")]
     Unsigned,
     #[error("the notifier is disabled")]

@@ -28,7 +28,7 @@ pub use accounts::{
     operator::*, services::*, signup::*, team::*, teams::*,
 };
 pub use admin::*;
-pub use alerting::{action_links::*, alerts::*};
+pub use alerting::{action_links::*, alerts::*, maintenances::*};
 pub use audit::{
     AuditChain, AuditQuery, AuditRange, AuditVerification, SaveStream, SavedStream, StoredEntry,
     StreamChange, StreamTest,
@@ -89,6 +89,8 @@ struct Inner {
     rendering: FairQueue<TeamId>,
     team_turns: team_turns::TeamTurns,
     mail_queued: Notify,
+    /// Notified when maintenance windows were changed.
+    maintenance_changed: Notify,
     /// The day of the last report of the heads of the audit log, in days since 1970.
     heads_reported_on: AtomicI64,
     tasks: TaskTracker,
@@ -128,6 +130,7 @@ impl Engine {
             rendering: FairQueue::new(notifications::notifiers::RENDERING),
             team_turns: team_turns::TeamTurns::default(),
             mail_queued: Notify::new(),
+            maintenance_changed: Notify::new(),
             heads_reported_on: AtomicI64::new(i64::MIN),
             tasks: TaskTracker::new(),
         }))

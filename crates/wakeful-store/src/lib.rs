@@ -44,7 +44,10 @@ pub use accounts::{
     teams::*,
 };
 pub use admin::{AdminAuthority, AdminOutcome, status::*, teams::*, users::*};
-pub use alerting::{alerts::*, decisions::*, due::*, timeline::*};
+pub use alerting::{
+    alerts::*, decisions::*, due::*, exclusions::*, maintenance_clock::*, maintenances::*,
+    timeline::*,
+};
 pub use audit::{
     AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,
     StoredEntry, streams::*,
@@ -55,8 +58,8 @@ pub use cluster::{node_requests::*, nodes::*};
 pub use doctor::{DamagedPart, HistoryInventory, Table};
 pub use error::StoreError;
 pub use history::{
-    CompactionCandidates, CompactionResult, HistoryExtent, HistoryReader, RetentionLimits,
-    heartbeats::*, record::*,
+    CompactionCandidates, CompactionResult, HistoryExtent, HistoryReader, LateExclusion,
+    RetentionLimits, heartbeats::*, record::*,
 };
 pub use key_rotation::Resealed;
 pub use keyring::{Keyring, KeyringError};

@@ -63,6 +63,7 @@ const STEPS: &[Step] = steps![
     "0032_reauthentication",
     "0033_administration",
     "0034_alerting",
+    "0035_maintenance",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

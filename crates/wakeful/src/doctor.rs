@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
+use wakeful_core::calendar::zone;
 use wakeful_core::monitors::Spec;
 use wakeful_core::monitors::spec::{Hostname, PingSpec, TcpSpec};
 use wakeful_core::time::{Clock as _, Millis};
@@ -83,6 +84,7 @@ async fn inspect(
     history(settings, store, findings).await?;
     alerts(store, findings).await?;
     clock(store, findings).await?;
+    time_zones(store, findings).await?;
     checks(findings).await?;
     Ok(())
 }
@@ -217,6 +219,23 @@ async fn clock(store: &Store, findings: &mut Findings) -> Result<(), Failure> {
             format!("{now}, but the newest heartbeat is dated {newest}: the clock was set back")
         },
     );
+    Ok(())
+}
+
+/// The version of the time zone database, and windows whose zone it does not have.
+async fn time_zones(store: &Store, findings: &mut Findings) -> Result<(), Failure> {
+    let version = zone::database_version();
+    match store.windows_without_zone().await? {
+        windows if windows.is_empty() => findings.ok("time zones", format!("database {version}")),
+        windows => findings.problem(
+            "time zones",
+            format!(
+                "database {version} does not have the zones of these maintenance windows, which \
+                 use UTC: {}",
+                windows.join(", ")
+            ),
+        ),
+    }
     Ok(())
 }
 

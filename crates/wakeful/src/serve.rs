@@ -14,8 +14,8 @@ use wakeful_api::{Api, ApiSettings, ServeSettings};
 use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::history::compactor;
 use wakeful_engine::{
-    Engine, alerting::processor, billing, demo, janitor, mail, notifications::delivery, probes,
-    scheduler,
+    Engine, alerting::maintenance_clock, alerting::processor, billing, demo, janitor, mail,
+    notifications::delivery, probes, scheduler,
 };
 use wakeful_store::Store;
 
@@ -168,6 +168,7 @@ fn spawn_loops(
     tasks.spawn(compactor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
     tasks.spawn(processor::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(maintenance_clock::run(engine.clone(), shutdown.clone()));
     tasks.spawn(probes::run_registry(engine.clone(), shutdown.clone()));
     tasks.spawn(scheduler::run(engine.clone(), shutdown.clone()));
 }

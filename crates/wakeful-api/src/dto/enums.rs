@@ -12,6 +12,8 @@ use wakeful_core::alerting::{alert, state, step};
 use wakeful_core::audit;
 use wakeful_core::billing;
 use wakeful_core::heartbeat::Beat;
+use wakeful_core::history::HistoryStatus;
+use wakeful_core::maintenance;
 use wakeful_core::monitors::spec::{self, AuthenticationKind, Method, RecordType};
 use wakeful_core::notifications::notifier::email::SecurityKind;
 use wakeful_core::notifications::notifier::{self, BuiltinTemplate};
@@ -121,6 +123,16 @@ closed_sets! {
     ReportStatus = Report::STATUSES.iter().map(|status| status.as_str());
     /// The result of a check; unknown if it could not be performed.
     HeartbeatStatus = names!(Beat);
+    /// What a heartbeat counts as; pending if it failed but did not lead to an outage.
+    HeartbeatStanding = HistoryStatus::ALL.iter().map(|status| status.as_str());
+    /// The status of a maintenance window.
+    MaintenanceStatus = names!(maintenance::WindowStatus);
+    /// Whether monitors are checked during maintenance.
+    MaintenanceChecks = names!(maintenance::Checks);
+    /// How the time of maintenance counts in statistics.
+    MaintenanceCounts = names!(maintenance::Counts);
+    /// Whether people are notified of outages during maintenance.
+    MaintenanceAlerts = names!(maintenance::Alerts);
     /// What an alert is about.
     AlertKind = names!(alert::AlertKind);
     /// How urgent an alert is.

@@ -24,6 +24,7 @@ pub(crate) fn event(event: &Event) -> sse::Event {
         Event::Alert { alert, monitor, status } => {
             ("alert", json!({"alertid": alert, "monitorid": monitor, "status": status}))
         }
+        Event::Maintenance(window) => ("maintenance", json!({"maintenanceid": window})),
         Event::Missed => ("missed", json!({})),
     };
     sse::Event::default().event(name).data(data.to_string())

@@ -5,10 +5,11 @@ use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::heartbeat::{Heartbeat, RegionBeat};
+use wakeful_core::history::Entry;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Report;
 
-use super::enums::{HeartbeatStatus, ReportStatus};
+use super::enums::{HeartbeatStanding, HeartbeatStatus, ReportStatus};
 use super::fields::{Fields, FromFields};
 use super::monitors::response::millis;
 
@@ -71,6 +72,10 @@ pub(crate) struct HeartbeatBody {
     phases: PhasesBody,
     /// The result of each region; empty if only the service itself checked.
     regions: Vec<RegionBeatBody>,
+    /// What the heartbeat counts as in statistics; absent where it is not known yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<HeartbeatStanding>, nullable = false)]
+    standing: Option<&'static str>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -122,7 +127,13 @@ impl HeartbeatBody {
                 transfer: phases.transfer.map(millis),
             },
             regions: heartbeat.regions.iter().map(RegionBeatBody::of).collect(),
+            standing: None,
         }
+    }
+
+    /// A heartbeat of the history.
+    pub(crate) fn of_entry(entry: &Entry) -> Self {
+        Self { standing: Some(entry.standing.as_str()), ..Self::of(&entry.heartbeat) }
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod export;
 mod fields;
 pub(crate) mod history;
 pub(crate) mod invitations;
+pub(crate) mod maintenances;
 pub(crate) mod membership;
 pub(crate) mod mfa;
 mod monitor_filter;

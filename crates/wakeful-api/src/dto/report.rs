@@ -76,6 +76,8 @@ pub(super) struct LineBody {
     pub(super) outages: u64,
     /// Seconds.
     pub(super) downtime: u64,
+    /// Seconds of maintenance, which count neither as up nor as down.
+    pub(super) maintenance: u64,
     /// Seconds.
     pub(super) longest_outage: Option<u64>,
     /// Seconds.
@@ -95,6 +97,8 @@ pub(super) struct TotalBody {
     pub(super) outages: u64,
     /// Seconds.
     pub(super) downtime: u64,
+    /// Seconds of maintenance of all monitors.
+    pub(super) maintenance: u64,
 }
 
 impl ReportBody {
@@ -113,6 +117,7 @@ impl ReportBody {
                 uptime: uptime(&millis),
                 outages: report.outages(),
                 downtime: downtime(&millis),
+                maintenance: maintenance(&millis),
             },
             period: report.period,
         }
@@ -126,7 +131,7 @@ impl ReportBody {
     pub(crate) fn csv(&self) -> String {
         let mut text = String::from(
             "monitorid,name,type,target,tags,uptime,outages,downtime,longest_outage,\
-             mean_time_to_recover,p50,p95,p99\r\n",
+             mean_time_to_recover,p50,p95,p99,maintenance\r\n",
         );
         for line in &self.monitors {
             let fields = [
@@ -143,6 +148,7 @@ impl ReportBody {
                 number(line.p50),
                 number(line.p95),
                 number(line.p99),
+                line.maintenance.to_string(),
             ];
             text.push_str(&fields.join(","));
             text.push_str("\r\n");
@@ -164,6 +170,7 @@ impl LineBody {
             uptime: uptime(&tally.millis),
             outages: outages.count,
             downtime: downtime(&tally.millis),
+            maintenance: maintenance(&tally.millis),
             longest_outage: outages.longest.map(seconds),
             mean_time_to_recover: outages.mean_time_to_recover.map(seconds),
             p50: percentile(0.5),
@@ -175,6 +182,10 @@ impl LineBody {
 
 fn downtime(millis: &PerStatus) -> u64 {
     seconds(millis[HistoryStatus::Down])
+}
+
+fn maintenance(millis: &PerStatus) -> u64 {
+    seconds(millis[HistoryStatus::Maintenance])
 }
 
 fn number<T: ToString>(value: Option<T>) -> String {

@@ -23,8 +23,9 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new().routes(needs(Permission::View, routes!(stream_events)))
 }
 
-/// A stream of server-sent events: `heartbeat`, `alert`, `saved`, `deleted`, and `missed` if
-/// events were lost and the list should be loaded again.
+/// A stream of server-sent events: `heartbeat`, `alert`, `saved`, `deleted`, `maintenance` (a
+/// window was changed, has begun or has ended), and `missed` if events were lost and the list
+/// should be loaded again.
 #[utoipa::path(get, path = "/api/v1/events", tag = "Monitors",
     params(("team" = Option<String>, Query,
         description = "One of the caller's teams, in place of the header `X-Wakeful-Team`")),

@@ -62,7 +62,7 @@ async fn list_heartbeats(
     let next = page.next.map(|place| format!("{}.{}", place.at.0, place.seq));
     Ok(Json(HeartbeatList {
         success: true,
-        heartbeats: page.items.iter().map(HeartbeatBody::of).collect(),
+        heartbeats: page.items.iter().map(HeartbeatBody::of_entry).collect(),
         next_cursor: query::next(limit, next),
     }))
 }

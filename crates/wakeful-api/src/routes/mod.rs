@@ -14,6 +14,7 @@ mod events;
 mod export;
 mod history;
 mod invitations;
+mod maintenances;
 mod membership;
 mod mfa;
 mod monitor_lists;
@@ -72,6 +73,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(monitors_bulk::protected())
         .merge(monitors::protected())
         .merge(notifiers::protected())
+        .merge(maintenances::protected())
         .merge(regions::protected())
         .merge(history::protected())
         .merge(alerts::protected())

@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
@@ -49,7 +50,8 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         ("type" = Option<KnownMonitorType>, Query, description = "Only this type"),
         ("status" = Option<MonitorStatus>, Query, description = "Only this status"),
         ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
-        ("q" = Option<String>, Query, description = "Part of a name, target or tag")),
+        ("q" = Option<String>, Query, description = "Part of a name, target or tag"),
+        ("maintenance" = Option<bool>, Query, description = "Only monitors that are in maintenance, or only those that are not")),
     responses(
         (status = 200, description = "The monitors", body = MonitorList<'static>),
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
@@ -71,7 +73,8 @@ async fn list_monitors(
         ("type" = Option<KnownMonitorType>, Query, description = "Only this type"),
         ("status" = Option<MonitorStatus>, Query, description = "Only this status"),
         ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
-        ("q" = Option<String>, Query, description = "Part of a name, target or tag")),
+        ("q" = Option<String>, Query, description = "Part of a name, target or tag"),
+        ("maintenance" = Option<bool>, Query, description = "Only monitors that are in maintenance, or only those that are not")),
     responses(
         (status = 200, description = "The monitors", body = MonitorRows),
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
@@ -89,13 +92,18 @@ fn filter(query: &mut Fields) -> MonitorQuery {
         status: query.optional("status", parse_status),
         tag: query.optional_text("tag"),
         q: query.optional_text("q"),
+        maintenance: query.optional("maintenance", parse_flag),
         limit: query::limit(query),
         after: query::cursor(query, MonitorId::parse),
     }
 }
 
+fn parse_flag(text: &str) -> Result<bool, Invalid> {
+    text.parse().map_err(|_| Invalid::new("must be true or false"))
+}
+
 fn row(view: &MonitorView) -> MonitorRow {
-    MonitorRow::of(&view.monitor, &view.state, &view.notifiers)
+    MonitorRow::of(view)
 }
 
 /// Appends one monitor to the list.

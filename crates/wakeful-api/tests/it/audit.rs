@@ -20,6 +20,7 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/delivery/{deliveryid}/resend", "sends"),
     ("POST /api/v1/email/send", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/invitation/read", "reads"),
+    ("POST /api/v1/maintenance/try", "reads"),
     ("POST /api/v1/membership/preview", "reads"),
     ("POST /api/v1/mfa/setup", "has no effect until it is confirmed"),
     ("POST /api/v1/monitor/notify/{monitorid}", "a heartbeat"),
@@ -86,6 +87,7 @@ async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
     app.verify(ann).await;
     log.one("POST /api/v1/email/verify", "member.verify").await;
     change_monitors(ann, log, &receiver).await;
+    change_maintenance(ann, log).await;
     change_alerts(app, ann, log, &receiver).await;
     change_streams(ann, log, &receiver).await;
     change_people(app, ann, log).await;
@@ -202,6 +204,28 @@ async fn change_monitors(ann: &User, log: &mut Log, receiver: &Receiver) {
     assert_eq!(entry["changes"][0], json!({"field": "count", "to": 2}));
     let names = entry["changes"][1]["to"].as_array().unwrap();
     assert!(names.contains(&json!("shop")) && names.contains(&json!("other")), "{names:?}");
+}
+
+async fn change_maintenance(ann: &User, log: &mut Log) {
+    let window = json!({"name": "Backups", "tags": "db", "starts": "2026-11-15T09:00:00Z",
+        "duration": 86400});
+    let saved = ann.client.post("maintenance/save", &window).await.ok()["maintenance"].clone();
+    let id = saved["maintenanceid"].as_str().unwrap();
+    let entry = log.one("POST /api/v1/maintenance/save", "maintenance.create").await;
+    assert_eq!(entry["object"], json!({"kind": "maintenance", "id": id, "name": "Backups"}));
+    let change = json!({"maintenanceid": id, "grace": 60});
+    ann.client.post("maintenance/save", &change).await.ok();
+    let entry = log.one("POST /api/v1/maintenance/save", "maintenance.update").await;
+    assert_eq!(entry["changes"], json!([{"field": "grace", "from": 0, "to": 60}]));
+    ann.client.post("maintenance/save", &change).await.ok();
+    assert_eq!(log.newest().await["seq"], log.last, "a save without a change is none");
+    let until = json!({"until": "2026-11-17T00:00:00Z"});
+    ann.client.post(&format!("maintenance/{id}/extend"), &until).await.ok();
+    log.one("POST /api/v1/maintenance/{maintenanceid}/extend", "maintenance.extend").await;
+    ann.client.post_nothing(&format!("maintenance/{id}/end")).await.ok();
+    log.one("POST /api/v1/maintenance/{maintenanceid}/end", "maintenance.end").await;
+    ann.client.delete(&format!("maintenance/{id}/delete")).await.ok();
+    log.one("DELETE /api/v1/maintenance/{maintenanceid}/delete", "maintenance.delete").await;
 }
 
 async fn change_streams(ann: &User, log: &mut Log, receiver: &Receiver) {

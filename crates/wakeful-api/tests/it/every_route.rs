@@ -179,6 +179,7 @@ struct Team {
     monitorid: String,
     /// A monitor that has a push URL.
     push_monitorid: String,
+    maintenanceid: String,
     notifierid: String,
     /// The notifier of that monitor.
     used_notifierid: String,
@@ -206,6 +207,10 @@ impl Team {
         let receiver = Receiver::start().await;
         let hook = webhook(None, &receiver.url);
         let notifierid = text(&user.client.post("notifier/save", &hook).await.json()["notifierid"]);
+        let window = json!({"name": "window", "tags": "none", "starts": "2026-11-15T09:00:00Z",
+            "duration": 86400});
+        let window = user.client.post("maintenance/save", &window).await.ok();
+        let maintenanceid = text(&window["maintenance"]["maintenanceid"]);
         let stream = json!({"url": receiver.url});
         let streamid = text(&user.client.post("audit/stream/save", &stream).await.ok()["streamid"]);
         let (push_monitorid, used_notifierid, deliveryid) = Self::deliver(&user, &hook).await;
@@ -224,6 +229,7 @@ impl Team {
             sessionid,
             monitorid,
             push_monitorid,
+            maintenanceid,
             notifierid,
             used_notifierid,
             deliveryid,
@@ -309,6 +315,10 @@ const fn of_stream(operation: &'static str) -> Row {
         body: |id| json!({"streamid": id}),
         ..of_monitor("")
     }
+}
+
+const fn of_maintenance(operation: &'static str) -> Row {
+    Row { operation, takes: "maintenanceid", id: |team| &team.maintenanceid, ..of_monitor("") }
 }
 
 const fn of_method(operation: &'static str) -> Row {
@@ -444,6 +454,23 @@ const ROWS: &[Row] = &[
     // Ids of other teams are ignored.
     Row { takes: "ids", status: 200, ..of_monitor("GET /api/v1/monitors/summary") },
     of_monitor("GET /api/v1/monitor/{monitorid}/alerts"),
+    // Ids of other teams are ignored.
+    Row { status: 200, ..of_monitor("GET /api/v1/maintenances") },
+    of_maintenance("GET /api/v1/maintenance/{maintenanceid}/get"),
+    Row {
+        body: |id| json!({"maintenanceid": id, "name": "changed"}),
+        ..of_maintenance("POST /api/v1/maintenance/save")
+    },
+    Row {
+        body: |id| json!({"maintenanceid": id}),
+        ..of_maintenance("POST /api/v1/maintenance/try")
+    },
+    of_maintenance("POST /api/v1/maintenance/{maintenanceid}/end"),
+    Row {
+        body: |_| json!({"until": "2026-12-01T00:00:00Z"}),
+        ..of_maintenance("POST /api/v1/maintenance/{maintenanceid}/extend")
+    },
+    of_maintenance("DELETE /api/v1/maintenance/{maintenanceid}/delete"),
     of_monitor("GET /api/v1/alerts"),
     Row { body: |_| Value::Null, ..of_alert("GET /api/v1/alert/{alertid}/get") },
     of_alert("POST /api/v1/alert/{alertid}/acknowledge"),

@@ -14,6 +14,7 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/admin/deliveries",
     "/api/v1/admin/settings",
     "/api/v1/admin/overview",
+    "/api/v1/maintenance/{maintenanceid}/get",
     "/api/v1/alert/{alertid}/get",
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
@@ -38,6 +39,7 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         path("/api/v1/audit/streams", "streams"),
         path("/api/v1/integrations/apikeys", "apikeys"),
         path("/api/v1/invitations", "invitations"),
+        path("/api/v1/maintenances", "maintenances"),
         path("/api/v1/membership/invoices", "invoices"),
         path("/api/v1/membership/plans", "plans"),
         path("/api/v1/monitor/{monitorid}/alerts", "alerts"),
@@ -110,6 +112,12 @@ async fn populate(app: &App, ann: &User, receiver: &Receiver) -> (String, String
         let hook = json!({"name": name, "type": "webhook", "webhook": {"url": receiver.url}});
         let saved = client.post("notifier/save", &hook).await.json();
         hooks.push(saved["notifierid"].as_str().unwrap().to_owned());
+        tick();
+    }
+    for name in ["backups", "upgrade", "move"] {
+        let window =
+            json!({"name": name, "tags": "x", "starts": "2026-12-01T10:00", "duration": 600});
+        client.post("maintenance/save", &window).await.ok();
         tick();
     }
     for plan in ["starter", "pro", "business"] {

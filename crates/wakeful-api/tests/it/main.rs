@@ -21,6 +21,7 @@ mod hosts;
 mod http2;
 mod invitations;
 mod lists;
+mod maintenances;
 mod membership;
 mod mfa;
 mod monitor_filters;

@@ -259,7 +259,7 @@ both_databases! {
         assert_eq!((&line["monitorid"], &line["name"], &line["type"]), (&json!(id), &json!("site"), &json!("api")));
         assert_eq!((&line["uptime"], &line["outages"], &line["downtime"]), (&json!(85.7142), &json!(1), &json!(30)));
         assert_eq!((&line["longest_outage"], &line["mean_time_to_recover"]), (&json!(30), &json!(30)));
-        assert_eq!(json["total"], json!({"monitors": 1, "uptime": 85.7142, "outages": 1, "downtime": 30}));
+        assert_eq!(json["total"], json!({"monitors": 1, "uptime": 85.7142, "outages": 1, "downtime": 30, "maintenance": 0}));
         let all = ann.client.get("report").await.ok();
         assert_eq!(all["total"]["monitors"], 2);
         let csv = ann.client.get("report?format=csv").await;

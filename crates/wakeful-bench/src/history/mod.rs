@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::history::block_codec::{BLOCK_CAPACITY, pack, unpack, unpack_phases};
 use wakeful_core::history::rollup::{self, Detail, Rollup};
-use wakeful_core::history::{DAY, Entry, HOUR, start_of};
+use wakeful_core::history::{DAY, Entry, Exclusions, HOUR, start_of};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{State, Status};
@@ -74,8 +74,10 @@ fn without_server() -> Outcome<()> {
 /// The codec alone, on one core.
 fn packing(report: &mut Report) {
     let beats = Checks::new(1).take(BLOCK_CAPACITY);
-    let entries: Vec<Entry> =
-        (1..).zip(beats).map(|(seq, beat)| Entry::of(seq, beat, INTERVAL as u32, &[])).collect();
+    let entries: Vec<Entry> = (1..)
+        .zip(beats)
+        .map(|(seq, beat)| Entry::of(seq, beat, INTERVAL as u32, &[], &Exclusions::default()))
+        .collect();
     let began = Instant::now();
     let mut rounds = 0;
     while began.elapsed() < Duration::from_secs(2) {
@@ -108,8 +110,10 @@ fn packing(report: &mut Report) {
 /// Hours and days alone: the size of a year of them, and how fast it is read.
 fn reading() {
     let beats = Checks::new(1).take(YEAR_DAYS as usize * BEATS_A_DAY);
-    let entries: Vec<Entry> =
-        (1..).zip(beats).map(|(seq, beat)| Entry::of(seq, beat, INTERVAL as u32, &[])).collect();
+    let entries: Vec<Entry> = (1..)
+        .zip(beats)
+        .map(|(seq, beat)| Entry::of(seq, beat, INTERVAL as u32, &[], &Exclusions::default()))
+        .collect();
     let rolled = |grain: Duration| -> Vec<Rollup> {
         let at = |entry: &Entry| start_of(grain, entry.heartbeat.at);
         entries.chunk_by(|one, two| at(one) == at(two)).filter_map(Rollup::of).collect()

@@ -36,6 +36,8 @@ named_enum! {
         Alert = "alert",
         /// Several alerts in one call.
         Alerts = "alerts",
+        /// A maintenance window.
+        Maintenance = "maintenance",
         Person = "person",
         Invitation = "invitation",
         Service = "service",
@@ -72,6 +74,13 @@ named_enum! {
         AlertComment = "alert.comment",
         AlertSeverity = "alert.severity",
         AlertResolve = "alert.resolve",
+        MaintenanceCreate = "maintenance.create",
+        MaintenanceUpdate = "maintenance.update",
+        /// The running occurrence was ended early.
+        MaintenanceEnd = "maintenance.end",
+        /// The running occurrence was extended.
+        MaintenanceExtend = "maintenance.extend",
+        MaintenanceDelete = "maintenance.delete",
         MemberInvite = "member.invite",
         /// An invitation that was not accepted.
         MemberUninvite = "member.uninvite",

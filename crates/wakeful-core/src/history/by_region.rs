@@ -73,6 +73,7 @@ impl RegionPoint {
 mod tests {
     use super::*;
     use crate::heartbeat::{Heartbeat, Phases};
+    use crate::history::Exclusions;
 
     fn beat(name: &str, status: Beat, millis: Option<u64>) -> RegionBeat {
         let region = Region::parse(name).expect("a region");
@@ -89,7 +90,7 @@ mod tests {
             phases: Phases::default(),
             regions,
         };
-        Entry::of(at, heartbeat, 60, &[])
+        Entry::of(at, heartbeat, 60, &[], &Exclusions::default())
     }
 
     /// `region: step_index up/down/unknown median longest; …`

@@ -8,6 +8,7 @@ pub mod block_codec;
 mod block_format;
 pub mod by_region;
 mod checksum;
+pub mod exclusions;
 pub mod month;
 pub mod period;
 mod range_coder;
@@ -20,6 +21,8 @@ use std::time::Duration;
 
 use crate::heartbeat::{Beat, Heartbeat, Phases};
 use crate::time::Millis;
+
+pub use exclusions::{Exclusion, ExclusionKind, Exclusions};
 
 /// For how many intervals a heartbeat is valid when no other follows it. A
 /// check that runs into its timeout still ends within two.
@@ -46,6 +49,16 @@ pub enum HistoryStatus {
 impl HistoryStatus {
     pub const ALL: [Self; 5] =
         [Self::Up, Self::Down, Self::Pending, Self::Unknown, Self::Maintenance];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Pending => "pending",
+            Self::Unknown => "unknown",
+            Self::Maintenance => "maintenance",
+        }
+    }
 
     fn of(number: u64) -> Self {
         let number = usize::try_from(number).unwrap_or(0);
@@ -103,9 +116,18 @@ pub struct Entry {
 impl Entry {
     /// Determines the history status of a heartbeat. Failures count as down
     /// from the first one of an outage until it ends; outages must be in order.
-    pub fn of(seq: i64, heartbeat: Heartbeat, interval: u32, outages: &[Outage]) -> Self {
+    /// During maintenance every heartbeat counts as that, whether up or down.
+    pub fn of(
+        seq: i64,
+        heartbeat: Heartbeat,
+        interval: u32,
+        outages: &[Outage],
+        exclusions: &Exclusions,
+    ) -> Self {
         let standing = match heartbeat.status {
+            _ if exclusions.is_maintenance(heartbeat.at) => HistoryStatus::Maintenance,
             Beat::Up => HistoryStatus::Up,
+            Beat::Down if exclusions.is_unreachable(heartbeat.at) => HistoryStatus::Unknown,
             Beat::Unknown => HistoryStatus::Unknown,
             Beat::Down if is_within(outages, heartbeat.at) => HistoryStatus::Down,
             Beat::Down => HistoryStatus::Pending,
@@ -203,6 +225,8 @@ mod tests {
             Outage { started: Millis(100), ended: Some(Millis(200)) },
             Outage { started: Millis(300), ended: None },
         ];
+        let entry =
+            |at, status| Entry::of(1, beat(at, status), 60, &outages, &Exclusions::default());
         for (at, standing) in [
             (99, HistoryStatus::Pending),
             (100, HistoryStatus::Down),
@@ -210,16 +234,37 @@ mod tests {
             (200, HistoryStatus::Pending),
             (301, HistoryStatus::Down),
         ] {
-            assert_eq!(Entry::of(1, beat(at, Beat::Down), 60, &outages).standing, standing, "{at}");
+            assert_eq!(entry(at, Beat::Down).standing, standing, "{at}");
         }
-        assert_eq!(Entry::of(1, beat(150, Beat::Up), 60, &outages).standing, HistoryStatus::Up);
-        let blind = Entry::of(1, beat(150, Beat::Unknown), 60, &outages);
-        assert_eq!(blind.standing, HistoryStatus::Unknown);
+        assert_eq!(entry(150, Beat::Up).standing, HistoryStatus::Up);
+        assert_eq!(entry(150, Beat::Unknown).standing, HistoryStatus::Unknown);
+    }
+
+    #[test]
+    fn in_an_excluded_span_every_heartbeat_counts_as_maintenance() {
+        let outages = [Outage { started: Millis(100), ended: Some(Millis(200)) }];
+        let span = |from, to, kind| Exclusion { from: Millis(from), to: Some(Millis(to)), kind };
+        let exclusions = Exclusions::new([
+            span(120, 140, ExclusionKind::Maintenance),
+            span(130, 180, ExclusionKind::Unreachable),
+        ]);
+        for (at, status, standing) in [
+            (119, Beat::Down, HistoryStatus::Down),
+            (120, Beat::Down, HistoryStatus::Maintenance),
+            (120, Beat::Up, HistoryStatus::Maintenance),
+            (135, Beat::Unknown, HistoryStatus::Maintenance),
+            (140, Beat::Down, HistoryStatus::Unknown),
+            (140, Beat::Up, HistoryStatus::Up),
+            (180, Beat::Down, HistoryStatus::Down),
+        ] {
+            let entry = Entry::of(1, beat(at, status), 60, &outages, &exclusions);
+            assert_eq!(entry.standing, standing, "{at} {status:?}");
+        }
     }
 
     #[test]
     fn a_heartbeat_written_twice_is_stored_once() {
-        let entry = |at, seq| Entry::of(seq, beat(at, Beat::Up), 60, &[]);
+        let entry = |at, seq| Entry::of(seq, beat(at, Beat::Up), 60, &[], &Exclusions::default());
         let ordered = in_order(vec![entry(5, 2), entry(3, 1), entry(5, 2), entry(5, 3)]);
         let sequence_numbers: Vec<i64> = ordered.iter().map(|entry| entry.seq).collect();
         assert_eq!(sequence_numbers, [1, 2, 3]);

@@ -3,7 +3,7 @@
 //! intervals, and only within the span.
 
 use super::rollup::{LastHeartbeat, LoadTimes, Rollup};
-use super::{Outage, PerStatus};
+use super::{Exclusions, Outage, PerStatus};
 use crate::time::Millis;
 use std::time::Duration;
 
@@ -94,7 +94,8 @@ pub fn stats_per_step(
         .collect()
 }
 
-/// Statistics of the outages of a span, in milliseconds.
+/// Statistics of the outages of a span, in milliseconds. The part of an outage that an
+/// exclusion covers does not count; one that is covered completely is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutageStats {
     /// Outages that overlap the span.
@@ -106,20 +107,26 @@ pub struct OutageStats {
 }
 
 impl OutageStats {
-    pub fn within(outages: &[Outage], from: Millis, to: Millis) -> Self {
+    pub fn within(outages: &[Outage], exclusions: &Exclusions, from: Millis, to: Millis) -> Self {
         let (mut summary, mut recovered, mut took) = (Self::default(), 0_u64, 0_u64);
-        let length = |from: Millis, to: Millis| to.0.saturating_sub(from.0).max(0).cast_unsigned();
+        let length = |from: Millis, to: Millis| {
+            let length = to.0.saturating_sub(from.0).max(0).cast_unsigned();
+            (length, length.saturating_sub(exclusions.covered_millis(from, to)))
+        };
         for outage in outages {
             let end = outage.ended.unwrap_or(to);
             if outage.started >= to || end < from || (end == from && outage.ended.is_some()) {
                 continue;
             }
+            let (whole, part) = length(outage.started.max(from), end.min(to));
+            if part == 0 && whole > 0 {
+                continue;
+            }
             summary.count += 1;
-            let part = length(outage.started.max(from), end.min(to));
             summary.longest = summary.longest.max(Some(part));
             if outage.ended.is_some() && end <= to {
                 recovered += 1;
-                took += length(outage.started, end);
+                took += length(outage.started, end).1;
             }
         }
         summary.mean_time_to_recover = took.checked_div(recovered);

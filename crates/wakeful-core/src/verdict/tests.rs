@@ -157,6 +157,17 @@ fn a_heartbeat_shows_the_result_confirmed_or_not() {
 }
 
 #[test]
+fn a_check_that_maintenance_pauses_changes_nothing() {
+    let (before, _) = run_story("up; ok@0; fail@60s");
+    let input = Input::Fault(Fault::new(FaultKind::Maintenance, "maintenance: Backups"));
+    let step = step(&before, input, &plain(), Millis(90_000));
+    assert_eq!(step.state, before);
+    assert_eq!(step.heartbeat.status, Beat::Unknown);
+    assert_eq!(step.heartbeat.message, "maintenance: Backups");
+    assert_eq!((step.change, step.recheck_after), (None, None));
+}
+
+#[test]
 fn a_fault_changes_only_the_message() {
     let (before, _) = run_story("up; ok@0; fail@60s");
     let (after, _) = run_story("up; ok@0; fail@60s; fault@65s");

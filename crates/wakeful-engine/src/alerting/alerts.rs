@@ -11,7 +11,7 @@ use wakeful_store::{ActionRecord, AlertDecision, AuditContext, Mail, NewEntry};
 
 pub use wakeful_store::{AlertQuery, TimelineEntry};
 
-use super::decide::decide;
+use super::decide::{TeamWindows, decide};
 use super::processor::{monitors_of, publish_alert};
 use crate::bus::Edit;
 use crate::caller::{Authorized, Caller, Via};
@@ -210,6 +210,7 @@ impl Engine {
             let now = self.now();
             let alerts = self.store().team(acting.access).alerts_to_change(ids).await?;
             let monitors = monitors_of(self.store(), alerts.iter()).await?;
+            let windows = TeamWindows::of(self.store(), &monitors, now).await?;
             let mut changed = AlertsChanged::default();
             let missing = ids.iter().filter(|id| !alerts.iter().any(|alert| alert.id == **id));
             changed
@@ -228,7 +229,7 @@ impl Engine {
                     continue;
                 };
                 changed.done += 1;
-                let decided = decide(alert, stored, Some(order), now).decision;
+                let decided = decide(alert, stored, &windows, Some(order), now).decision;
                 if decided.state != decided.alert.state || !decided.notes.is_empty() {
                     named.push((id, stored.monitor.name.to_string()));
                     decisions.push(decided);

@@ -1,16 +1,43 @@
 //! Turns the alert step into what the store writes: the events that the notifications carry.
 
+use std::collections::{HashMap, HashSet};
 use wakeful_core::alerting::order::{Action, Order};
 use wakeful_core::alerting::state::Released;
 use wakeful_core::alerting::step::{Context, Notification, Step, step};
-use wakeful_core::id::MonitorId;
+use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::maintenance::{Cover, Window, cover_of_alerts};
 use wakeful_core::notifications::event::{self, Event, EventSuppression};
 use wakeful_core::notifications::reminder;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
-use wakeful_store::{AlertDecision, Audience, DueAlert, Message, NewEvent, StoredMonitor};
+use wakeful_store::{AlertDecision, Audience, DueAlert, Message, NewEvent, Store, StoredMonitor};
 
+use crate::Result;
 use crate::notifications::events;
+
+/// The maintenance windows that may suppress alerts, by team.
+pub(super) struct TeamWindows(HashMap<TeamId, Vec<Window>>);
+
+impl TeamWindows {
+    /// Those of the teams of these monitors.
+    pub(super) async fn of(
+        store: &Store,
+        monitors: &HashMap<MonitorId, StoredMonitor>,
+        now: Millis,
+    ) -> Result<Self> {
+        let teams: HashSet<TeamId> = monitors.values().map(|stored| stored.monitor.team).collect();
+        let mut windows = HashMap::new();
+        for team in teams {
+            windows.insert(team, store.windows_for_alerts(team, now).await?);
+        }
+        Ok(Self(windows))
+    }
+
+    fn cover(&self, stored: &StoredMonitor, now: Millis) -> Option<Cover> {
+        let monitor = &stored.monitor;
+        cover_of_alerts(self.0.get(&monitor.team)?, monitor.id, &monitor.tags, now)
+    }
+}
 
 /// A decision, and the monitors that have to be checked for the next one.
 pub(super) struct Decided {
@@ -24,10 +51,11 @@ pub(super) struct Decided {
 pub(super) fn decide(
     alert: DueAlert,
     stored: &StoredMonitor,
+    windows: &TeamWindows,
     order: Option<&Order>,
     now: Millis,
 ) -> Decided {
-    let context = context(&alert, stored);
+    let context = context(&alert, stored, windows.cover(stored, now));
     let Step { state, notify, notes, ask, due } =
         step(&alert.facts, &alert.state, &context, order, now);
     let is_reminder = |one: &&Notification| matches!(one, Notification::Reminder(_));
@@ -49,10 +77,10 @@ pub(super) fn decide(
     Decided { decision, ask, reminders }
 }
 
-fn context(alert: &DueAlert, stored: &StoredMonitor) -> Context {
+fn context(alert: &DueAlert, stored: &StoredMonitor, cover: Option<Cover>) -> Context {
     let StoredMonitor { monitor, state, .. } = stored;
     Context {
-        cover: None,
+        cover,
         isactive: monitor.isactive,
         down: state.status == Status::Down,
         last_check: state.last_check,

@@ -12,7 +12,7 @@ use wakeful_core::id::{AlertId, MonitorId};
 use wakeful_core::time::Millis;
 use wakeful_store::{AlertDecision, DueAlert, Store, StoreError, StoredMonitor};
 
-use super::decide::{Decided, decide};
+use super::decide::{Decided, TeamWindows, decide};
 use crate::bus::{Edit, Event};
 use crate::{Engine, Result, failpoint};
 
@@ -132,11 +132,12 @@ pub async fn process(store: &Store, alerts: Vec<DueAlert>, now: Millis) -> Resul
         return Ok(Processed::default());
     }
     let monitors = monitors_of(store, alerts.iter()).await?;
+    let windows = TeamWindows::of(store, &monitors, now).await?;
     let decided: Vec<Decided> = alerts
         .into_iter()
         .filter_map(|alert| {
             let stored = monitors.get(&alert.facts.monitor)?;
-            Some(decide(alert, stored, None, now))
+            Some(decide(alert, stored, &windows, None, now))
         })
         .collect();
     failpoint::here("before-decision");

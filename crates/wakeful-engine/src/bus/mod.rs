@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 use wakeful_core::heartbeat::Heartbeat;
-use wakeful_core::id::{AlertId, MonitorId, TeamId};
+use wakeful_core::id::{AlertId, MaintenanceId, MonitorId, TeamId};
 use wakeful_core::verdict::Status;
 
 use cluster::RemoteNodes;
@@ -51,6 +51,8 @@ pub enum Event {
         monitor: MonitorId,
         status: String,
     },
+    /// A maintenance window was changed, has begun or has ended.
+    Maintenance(MaintenanceId),
     /// Some events were missed: read the list again.
     Missed,
 }

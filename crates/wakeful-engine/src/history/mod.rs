@@ -12,7 +12,7 @@ pub use stats::*;
 pub use wakeful_store::{Delivery, HeartbeatKey, HeartbeatRange, ListedAlert};
 
 use wakeful_core::access::permission;
-use wakeful_core::heartbeat::Heartbeat;
+use wakeful_core::history::Entry;
 use wakeful_core::id::MonitorId;
 
 use crate::caller::Authorized;
@@ -25,11 +25,12 @@ impl Engine {
         caller: &Authorized<permission::View>,
         monitor: MonitorId,
         span: &HeartbeatRange,
-    ) -> Result<Page<Heartbeat, HeartbeatKey>> {
+    ) -> Result<Page<Entry, HeartbeatKey>> {
         let range = HeartbeatRange { limit: limit_plus_one(span.limit), ..*span };
-        let found = self.store().team(caller.team_access()).heartbeats(monitor, &range).await?;
-        let page = Page::of(found.ok_or(Error::NotFound("monitor"))?, span.limit, |(at, _)| *at);
-        let items = page.items.into_iter().map(|(_, heartbeat)| heartbeat).collect();
-        Ok(Page { items, next: page.next })
+        let team = self.store().team(caller.team_access());
+        let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
+        let found = past.newest(&range).await?;
+        let key = |entry: &Entry| HeartbeatKey { at: entry.heartbeat.at, seq: entry.seq };
+        Ok(Page::of(found, span.limit, key))
     }
 }

@@ -107,6 +107,6 @@ async fn line(
         Box::pin(tally(reader, span.start, span.end))
     });
     let tally = tally.await?;
-    let outages = OutageStats::within(past.outages(), tally.from, tally.to);
+    let outages = past.outage_stats(tally.from, tally.to);
     Ok(Some(ReportLine { monitor, tally, outages }))
 }

@@ -175,7 +175,7 @@ async fn summary(
     };
     let newest = match beats {
         0 => Vec::new(),
-        _ => team.heartbeats(monitor, &span).await?.unwrap_or_default(),
+        _ => past.newest(&span).await?,
     };
     let spans =
         read_consistently(&past, now, Detail::Means, |reader| Box::pin(day_and_month(reader, now)));
@@ -184,7 +184,7 @@ async fn summary(
         monitor,
         day,
         month,
-        beats: newest.into_iter().rev().map(|(_, heartbeat)| heartbeat).collect(),
+        beats: newest.into_iter().rev().map(|entry| entry.heartbeat).collect(),
     }))
 }
 
@@ -225,7 +225,7 @@ async fn series_of(
 async fn stats_of(reader: &mut SpanReader<'_>, from: Millis, to: Millis) -> Result<Stats> {
     let span_parts = reader.by_days(from, to).await?;
     let tally = total(&span_parts);
-    let outages = OutageStats::within(reader.past.outages(), tally.from, tally.to);
+    let outages = reader.past.outage_stats(tally.from, tally.to);
     let phases = reader.phases(&span_parts).await?;
     Ok(Stats { span: None, tally, outages, phases })
 }

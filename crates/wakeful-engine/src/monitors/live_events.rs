@@ -76,6 +76,13 @@ impl LiveEvents {
             Event::Heartbeat { monitor, .. } | Event::Alert { monitor, .. } => {
                 visible.contains(&monitor).then_some(event)
             }
+            Event::Maintenance(id) => {
+                match self.engine.store().team(&self.access).covers_visible_monitor(id).await {
+                    Ok(true) => Some(event),
+                    Ok(false) => None,
+                    Err(_) => Some(Event::Missed),
+                }
+            }
             Event::Deleted(id) => visible.remove(&id).then_some(event),
             Event::Saved(id) => {
                 match self.engine.store().team(&self.access).has_monitor(id).await {

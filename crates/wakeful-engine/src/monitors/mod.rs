@@ -15,6 +15,7 @@ use wakeful_core::access::{MonitorFilter, Permission, TeamAccess, permission};
 use wakeful_core::billing::Plan;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
+use wakeful_core::maintenance::{RunningWindows, ShownCover};
 use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::notifications::event;
 use wakeful_core::observation::{Fault, FaultKind};
@@ -67,6 +68,8 @@ pub struct MonitorView {
     /// The number of times it was saved.
     pub revision: i64,
     pub notifiers: Vec<LinkedNotifier>,
+    /// The maintenance window that covers it.
+    pub maintenance: Option<ShownCover>,
     /// Whether secrets were removed, because the caller may not edit.
     pub redacted: bool,
 }
@@ -84,7 +87,7 @@ impl MonitorView {
 impl From<(StoredMonitor, Vec<LinkedNotifier>)> for MonitorView {
     fn from((stored, notifiers): (StoredMonitor, Vec<LinkedNotifier>)) -> Self {
         let StoredMonitor { monitor, state, revision, .. } = stored;
-        Self { monitor, state, revision, notifiers, redacted: false }
+        Self { monitor, state, revision, notifiers, maintenance: None, redacted: false }
     }
 }
 
@@ -331,7 +334,16 @@ impl Engine {
 
     async fn monitor_view(&self, caller: &Caller, id: MonitorId) -> Result<MonitorView> {
         let found = self.store().team(caller.team_access()).monitor(id).await?;
-        found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))
+        let view = found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))?;
+        let running = self.running_maintenance(caller).await?;
+        let maintenance = running.cover(id, &view.monitor.tags);
+        Ok(MonitorView { maintenance, ..view })
+    }
+
+    /// The maintenance windows of the team that are running.
+    async fn running_maintenance(&self, caller: &Caller) -> Result<RunningWindows> {
+        let windows = self.store().team(caller.team_access()).running_maintenances().await?;
+        Ok(RunningWindows::new(windows, self.now()))
     }
 
     /// The last certificate of a monitor's target; `None` if there is none, or if the team has
@@ -352,7 +364,12 @@ impl Engine {
     ) -> Result<Page<MonitorView, MonitorId>> {
         let query = MonitorQuery { limit: limit_plus_one(filter.limit), ..filter.clone() };
         let found = self.store().team(caller.team_access()).monitors(&query).await?;
-        let views = found.into_iter().map(|found| MonitorView::from(found).visible_to(caller));
+        let running = self.running_maintenance(caller).await?;
+        let views = found.into_iter().map(|found| {
+            let view = MonitorView::from(found).visible_to(caller);
+            let maintenance = running.cover(view.monitor.id, &view.monitor.tags);
+            MonitorView { maintenance, ..view }
+        });
         let views = views.collect();
         Ok(Page::of(views, filter.limit, |view: &MonitorView| view.monitor.id))
     }
@@ -446,7 +463,10 @@ impl Engine {
         if matches!(*params.spec, Spec::Api(_)) {
             return Err(Error::PushMonitor);
         }
-        let seen = permit.run(probes::check(self, id, &params)).await?;
+        let seen = match self.scheduler().pauses().fault(id) {
+            Some(paused) => Input::Fault(paused),
+            None => permit.run(probes::check(self, id, &params)).await?,
+        };
         self.judge(id, Some(params.target_version), seen, None).await
     }
 

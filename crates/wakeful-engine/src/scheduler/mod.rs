@@ -8,6 +8,7 @@ mod connectivity;
 mod entry;
 mod fair_places;
 mod metrics;
+mod pauses;
 mod registry;
 mod report_gaps;
 mod requested_checks;
@@ -44,6 +45,7 @@ use crate::probes::RegionQuorum;
 use self::metrics::CheckMetrics;
 use concurrency::{ConcurrencyLimiter, Job};
 use entry::{Entry, NEVER};
+use pauses::Pauses;
 use registry::Registry;
 use report_gaps::ListeningState;
 use requested_checks::RequestedChecks;
@@ -67,6 +69,7 @@ pub(crate) struct Scheduler {
     metrics: LazyLock<CheckMetrics>,
     cluster: Arc<Cluster>,
     requested_checks: RequestedChecks,
+    pauses: Pauses,
     started: AtomicBool,
     loaded: AtomicBool,
     /// Used until all monitors are loaded: when reports were last accepted.
@@ -181,6 +184,7 @@ impl Scheduler {
             metrics: LazyLock::new(CheckMetrics::new),
             cluster,
             requested_checks: RequestedChecks::default(),
+            pauses: Pauses::default(),
             started: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
             not_listening_since: AtomicU64::new(0),
@@ -399,8 +403,11 @@ impl Scheduler {
         }
         entry.due = entry.next_due(now);
         if entry.is_push() {
-            let silence = entry.max_silence();
-            self.apply_verdict(entry, Input::Missed(silence), wall);
+            let seen = match self.pauses.fault(entry.id) {
+                Some(paused) => Input::Fault(paused),
+                None => Input::Missed(entry.max_silence()),
+            };
+            self.apply_verdict(entry, seen, wall);
             return;
         }
         if entry.busy {

@@ -137,6 +137,7 @@ async fn run_scheduler(worker: &Worker, edits: Receiver<Edit>) {
     }
     worker.tasks.spawn(release_waiting_jobs(worker.clone()));
     let began = Instant::now();
+    worker.until_stop(load_pauses(worker)).await;
     worker.until_stop(load(worker)).await;
     if !worker.shutdown.is_cancelled() {
         let scheduler = worker.engine.scheduler();
@@ -186,6 +187,12 @@ impl Worker {
             self.tasks.spawn(Box::pin(run_checks(self.clone(), permit)));
         }
     }
+}
+
+/// Before the first check, finds out which monitors maintenance pauses.
+async fn load_pauses(worker: &Worker) {
+    let engine = &worker.engine;
+    retry_until_available("loading maintenance", || engine.load_pauses()).await;
 }
 
 /// Loads all active monitors, several pages at a time, and retries until it succeeds.
@@ -328,6 +335,10 @@ async fn run_check(engine: &Engine, job: &Job) {
     // Without capacity for its result, the check is better delayed.
     scheduler.writer.wait_for_capacity().await;
     let Some(params) = scheduler.params_of(job) else { return };
+    if let Some(paused) = scheduler.pauses().fault(job.monitor) {
+        scheduler.finish(job, Input::Fault(paused), engine.now());
+        return;
+    }
     scheduler.metrics.check_started(scheduler.clock.now().saturating_sub(job.due));
     let seen = probes::check(engine, job.monitor, &params).await;
     scheduler.metrics.check_ended(params.spec.kind(), &seen);

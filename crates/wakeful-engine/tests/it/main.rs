@@ -8,6 +8,7 @@ mod delivery;
 mod delivery_fixture;
 mod email_delivery;
 mod fixture;
+mod maintenance;
 mod monitors;
 #[expect(clippy::unwrap_used, reason = "tests fail loudly")]
 mod nats;

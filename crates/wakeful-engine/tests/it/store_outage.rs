@@ -66,7 +66,7 @@ async fn a_locked_database_changes_no_status_and_hides_no_outage() {
     let heartbeats =
         fixture.engine.heartbeats(&fixture.ann(), healthy_id, &span).await.expect("read").items;
     assert!(heartbeats.len() >= count, "{} of {count}", heartbeats.len());
-    assert!(heartbeats.iter().all(|beat| !beat.message.contains("database")));
+    assert!(heartbeats.iter().all(|beat| !beat.heartbeat.message.contains("database")));
     fixture.stop().await;
 }
 

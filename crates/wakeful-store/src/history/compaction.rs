@@ -48,13 +48,13 @@ struct RecentRange {
 
 /// The changes that a compaction step writes.
 #[derive(Default)]
-struct CompactionPlan {
+pub(super) struct CompactionPlan {
     /// Blocks to delete, by their start.
-    replaced: Vec<i64>,
-    blocks: Vec<NewBlock>,
+    pub(super) replaced: Vec<i64>,
+    pub(super) blocks: Vec<NewBlock>,
     hours: Vec<(i64, Vec<u8>)>,
-    days: Vec<(i64, Vec<u8>)>,
-    fortnights: Vec<Fortnight>,
+    pub(super) days: Vec<(i64, Vec<u8>)>,
+    pub(super) fortnights: Vec<Fortnight>,
 }
 
 impl CompactionPlan {
@@ -67,6 +67,13 @@ impl CompactionPlan {
             .iter()
             .filter_map(|(at, data)| Some((Grain::Fortnights, *at, data.as_deref()?)));
         hours.chain(days).chain(fortnights)
+    }
+
+    fn add_day(&mut self, day: Millis, rolled: KnownRollups) {
+        let hours: Vec<Rollup> = rolled.hours.into_values().collect();
+        self.hours.push((day.0, rollup::pack(&hours, Detail::Means)));
+        let whole: Vec<Rollup> = rolled.day.into_iter().collect();
+        self.days.push((day.0, rollup::pack(&whole, Detail::Full)));
     }
 
     /// Fortnights to delete, because only their days are stored.
@@ -129,7 +136,10 @@ impl Store {
         let range = RecentRange { first: *first, last: *last, count: recent.len() };
         let interval = stored.monitor.heartbeat_interval.seconds();
         let outages = self.outages(monitor).await?;
-        let entry = |(key, beat): (HeartbeatKey, _)| Entry::of(key.seq, beat, interval, &outages);
+        let exclusions = self.exclusions(monitor).await?;
+        let entry = |(key, beat): (HeartbeatKey, _)| {
+            Entry::of(key.seq, beat, interval, &outages, &exclusions)
+        };
         let recent =
             recent.into_iter().map(entry).filter(|entry| entry.heartbeat.at >= oldest_retained);
         let mut plan = self.plan_compaction(monitor, &state, recent.collect()).await?;
@@ -192,12 +202,29 @@ impl Store {
                     self.roll_up(monitor, day, step, known).await?
                 }
             };
-            let hours: Vec<Rollup> = rolled.hours.into_values().collect();
-            plan.hours.push((day.0, rollup::pack(&hours, Detail::Means)));
-            let whole: Vec<Rollup> = rolled.day.into_iter().collect();
-            plan.days.push((day.0, rollup::pack(&whole, Detail::Full)));
+            plan.add_day(day, rolled);
         }
         Ok(plan)
+    }
+
+    /// Computes the roll-ups of days again whose compacted heartbeats have changed.
+    pub(super) async fn roll_up_again(
+        &self,
+        monitor: MonitorId,
+        days: BTreeSet<Millis>,
+        written: &[Entry],
+        plan: &mut CompactionPlan,
+    ) -> Result<()> {
+        for day in days {
+            let known = KnownRollups {
+                day: self.known_day(monitor, day).await?,
+                hours: self.known_hours(monitor, day).await?,
+            };
+            let step = StepEntries { recent: &[], written, replaced: &plan.replaced };
+            let rolled = self.roll_up(monitor, day, step, known).await?;
+            plan.add_day(day, rolled);
+        }
+        Ok(())
     }
 
     /// Joins adjacent blocks; returns their heartbeats.
@@ -329,11 +356,28 @@ impl Store {
         if !is_unchanged {
             return Ok(false);
         }
-        delete_blocks(&mut tx, monitor, &plan.replaced).await?;
-        insert_blocks(&mut tx, monitor, &plan.blocks).await?;
-        write_rollups(&mut tx, monitor, plan).await?;
+        write_plan(&mut tx, monitor, plan).await?;
         tx.commit().await?;
         Ok(true)
+    }
+
+    /// Writes changed blocks and their roll-ups; false, without any change, when the
+    /// monitor's history has changed in the meantime.
+    pub(super) async fn commit_recount(
+        &self,
+        monitor: MonitorId,
+        state: &CompactionState,
+        plan: &CompactionPlan,
+    ) -> Result<bool> {
+        let until = state.until.unwrap_or(Millis(i64::MIN));
+        let mut tx = self.begin().await?;
+        let is_unchanged = self.lock_monitor(&mut tx, monitor).await?
+            && raise_revision(&mut tx, monitor, state.revision, until).await?;
+        if is_unchanged {
+            write_plan(&mut tx, monitor, plan).await?;
+            tx.commit().await?;
+        }
+        Ok(is_unchanged)
     }
 
     /// Locks the monitor, so that a deletion also covers the new blocks; false when
@@ -349,6 +393,12 @@ impl Store {
         })?;
         Ok(found.is_some())
     }
+}
+
+async fn write_plan(tx: &mut Tx, monitor: MonitorId, plan: &CompactionPlan) -> Result<()> {
+    delete_blocks(tx, monitor, &plan.replaced).await?;
+    insert_blocks(tx, monitor, &plan.blocks).await?;
+    write_rollups(tx, monitor, plan).await
 }
 
 /// Raises the revision of a monitor's compaction; false when it no longer has this

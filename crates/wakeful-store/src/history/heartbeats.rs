@@ -9,7 +9,7 @@ use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 
 use crate::dialect::{from_row, read, write};
-use crate::history::run_blocking;
+use crate::history::{HistoryReader, run_blocking};
 use crate::monitors::visible::is_visible;
 use crate::{Result, Store, StoreError, TeamStore};
 
@@ -89,19 +89,9 @@ impl TeamStore<'_> {
         monitor: MonitorId,
         span: &HeartbeatRange,
     ) -> Result<Option<Vec<(HeartbeatKey, Heartbeat)>>> {
-        if !self.has_monitor(monitor).await? {
-            return Ok(None);
-        }
-        let mut found = self.store.recent(monitor, span).await?;
-        let is_full = span.limit.is_some_and(|limit| found.len() >= limit as usize);
-        // Where the recent ones suffice, older blocks need not be read.
-        let from = found.last().filter(|_| is_full).map_or(span.from, |(oldest, _)| oldest.at);
-        found.extend(self.store.compacted(monitor, &HeartbeatRange { from, ..*span }).await?);
-        found.sort_by_key(|(key, _)| Reverse(*key));
-        // A heartbeat that was written twice may be recent and compacted for a while.
-        found.dedup_by_key(|(key, _)| *key);
-        found.truncate(span.limit.map_or(usize::MAX, |limit| limit as usize));
-        Ok(Some(found))
+        let Some(past) = self.history(monitor).await? else { return Ok(None) };
+        let entries = past.newest(span).await?;
+        Ok(Some(entries.into_iter().map(|entry| (key_of(&entry), entry.heartbeat)).collect()))
     }
 
     /// Whether the team has this monitor, and the caller can see it.
@@ -119,6 +109,30 @@ impl TeamStore<'_> {
         })?;
         Ok(found.is_some())
     }
+}
+
+impl HistoryReader<'_> {
+    /// Heartbeats of a range, newest first.
+    pub async fn newest(&self, span: &HeartbeatRange) -> Result<Vec<Entry>> {
+        let (store, monitor) = (self.store(), self.monitor());
+        let recent = store.recent(monitor, span).await?;
+        let is_full = span.limit.is_some_and(|limit| recent.len() >= limit as usize);
+        // Where the recent ones suffice, older blocks need not be read.
+        let from = recent.last().filter(|_| is_full).map_or(span.from, |(oldest, _)| oldest.at);
+        let entry = |(key, heartbeat)| self.entry(key, heartbeat);
+        let mut found: Vec<Entry> = recent.into_iter().map(entry).collect();
+        found.extend(store.compacted(monitor, &HeartbeatRange { from, ..*span }).await?);
+        found.sort_by_key(|entry| Reverse(key_of(entry)));
+        // A heartbeat that was written twice may be recent and compacted for a while.
+        found.dedup_by_key(|entry| key_of(entry));
+        found.truncate(span.limit.map_or(usize::MAX, |limit| limit as usize));
+        Ok(found)
+    }
+}
+
+/// The position of a heartbeat.
+fn key_of(entry: &Entry) -> HeartbeatKey {
+    HeartbeatKey { at: entry.heartbeat.at, seq: entry.seq }
 }
 
 impl Store {
@@ -178,14 +192,10 @@ impl Store {
 
     /// Packed heartbeats of a range, newest first. Blocks may be joined between
     /// two reads: heartbeats that were read before are skipped.
-    async fn compacted(
-        &self,
-        monitor: MonitorId,
-        span: &HeartbeatRange,
-    ) -> Result<Vec<(HeartbeatKey, Heartbeat)>> {
+    async fn compacted(&self, monitor: MonitorId, span: &HeartbeatRange) -> Result<Vec<Entry>> {
         let HeartbeatRange { from, to, .. } = *span;
         let limit = span.limit.map_or(usize::MAX, |limit| limit as usize);
-        let mut found: Vec<(HeartbeatKey, Heartbeat)> = Vec::new();
+        let mut found: Vec<Entry> = Vec::new();
         let before = span.before.unwrap_or(HeartbeatKey { at: Millis(i64::MAX), seq: i64::MAX });
         let mut upper = to.min(Millis(before.at.0.saturating_add(1)));
         while found.len() < limit {
@@ -193,15 +203,14 @@ impl Store {
             let blocks = self.newest_blocks(monitor, from, upper, missing).await?;
             let Some(oldest) = blocks.first() else { break };
             upper = Millis(oldest.from);
-            let last = found.last().map_or(before, |(key, _)| *key);
+            let last = found.last().map_or(before, key_of);
             let older = run_blocking(move || {
                 let entries = blocks.iter().flat_map(|block| block.unpack(monitor)).flatten();
-                let mut found: Vec<(HeartbeatKey, Heartbeat)> = entries
-                    .map(|Entry { seq, heartbeat, .. }| {
-                        (HeartbeatKey { at: heartbeat.at, seq }, heartbeat)
-                    })
-                    .filter(|(key, _)| from <= key.at && key.at < to && *key < last)
-                    .collect();
+                let is_wanted = |entry: &Entry| {
+                    let key = key_of(entry);
+                    from <= key.at && key.at < to && key < last
+                };
+                let mut found: Vec<Entry> = entries.filter(is_wanted).collect();
                 found.reverse();
                 found
             });

@@ -11,10 +11,12 @@ mod fortnights;
 pub(crate) mod heartbeats;
 mod reader;
 pub(crate) mod record;
+mod recount;
 mod retention;
 
 pub use compaction::{CompactionCandidates, CompactionResult};
 pub use reader::{HistoryExtent, HistoryReader};
+pub use recount::LateExclusion;
 pub use retention::RetentionLimits;
 
 use wakeful_core::history::rollup::Damaged;

@@ -2,7 +2,8 @@
 
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::history::rollup::{Detail, LastHeartbeat, Rollup, unpack};
-use wakeful_core::history::{DAY, Entry, Outage, in_order, start_of};
+use wakeful_core::history::stats::OutageStats;
+use wakeful_core::history::{DAY, Entry, Exclusions, Outage, in_order, start_of};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 
@@ -20,6 +21,7 @@ pub struct HistoryReader<'a> {
     monitor: MonitorId,
     interval: u32,
     outages: Vec<Outage>,
+    exclusions: Exclusions,
 }
 
 /// The extent of a history: the first days with compacted data, by kind, and the
@@ -61,9 +63,11 @@ impl HistoryExtent {
 impl TeamStore<'_> {
     /// The history of a monitor; `None` when the team has no such monitor.
     pub async fn history(&self, monitor: MonitorId) -> Result<Option<HistoryReader<'_>>> {
-        let interval: Option<i64> = read!(self.store, |db| {
-            sqlx::query_scalar(concat!(
-                "select m.heartbeat_interval from monitors m
+        let row: Option<(i64, bool)> = read!(self.store, |db| {
+            sqlx::query_as(concat!(
+                "select m.heartbeat_interval,
+                        exists (select 1 from exclusions e where e.monitor_id = m.id)
+                 from monitors m
                  where m.id = $1 and m.team_id = $2 and ",
                 is_visible!("3")
             ))
@@ -73,25 +77,38 @@ impl TeamStore<'_> {
             .fetch_optional(db)
             .await
         })?;
-        let Some(interval) = interval else { return Ok(None) };
+        let Some((interval, has_exclusions)) = row else { return Ok(None) };
         let interval = u32::try_from(interval).unwrap_or(u32::MAX);
         let outages = self.store.outages(monitor).await?;
-        Ok(Some(HistoryReader { store: self.store, monitor, interval, outages }))
+        let exclusions = if has_exclusions {
+            self.store.exclusions(monitor).await?
+        } else {
+            Exclusions::default()
+        };
+        Ok(Some(HistoryReader { store: self.store, monitor, interval, outages, exclusions }))
     }
 }
 
 impl HistoryReader<'_> {
-    /// The outages of the monitor in their order.
-    pub fn outages(&self) -> &[Outage] {
-        &self.outages
+    /// The statistics of the outages of a span.
+    pub fn outage_stats(&self, from: Millis, to: Millis) -> OutageStats {
+        OutageStats::within(&self.outages, &self.exclusions, from, to)
     }
 
     pub fn interval(&self) -> u32 {
         self.interval
     }
 
-    fn entry(&self, key: HeartbeatKey, heartbeat: Heartbeat) -> Entry {
-        Entry::of(key.seq, heartbeat, self.interval, &self.outages)
+    pub(super) fn store(&self) -> &Store {
+        self.store
+    }
+
+    pub(super) fn monitor(&self) -> MonitorId {
+        self.monitor
+    }
+
+    pub(super) fn entry(&self, key: HeartbeatKey, heartbeat: Heartbeat) -> Entry {
+        Entry::of(key.seq, heartbeat, self.interval, &self.outages, &self.exclusions)
     }
 
     /// The heartbeats of a range that are not compacted yet, in order.

@@ -28,6 +28,7 @@ struct Oldest {
     hours: Option<i64>,
     day: Option<i64>,
     fortnight: Option<i64>,
+    exclusion: Option<i64>,
 }
 
 from_row!(Oldest, |row| Self {
@@ -36,6 +37,7 @@ from_row!(Oldest, |row| Self {
     hours: row.try_get("hours")?,
     day: row.try_get("day")?,
     fortnight: row.try_get("fortnight")?,
+    exclusion: row.try_get("exclusion")?,
 });
 
 impl Store {
@@ -83,6 +85,16 @@ impl Store {
                                  where monitor_id = $1 and to_at < $2 and phases is not null
                                  order by from_at limit $3)",
             ),
+            // One that lasts is deleted with its monitor only, which has no limit.
+            (
+                oldest.exclusion,
+                limits.days,
+                "delete from exclusions
+                 where id in (select id from exclusions
+                              where monitor_id = $1 and from_at < $2
+                              and coalesce(to_at, 9223372036854775806) < $2
+                              order by from_at limit $3)",
+            ),
         ] {
             if oldest.is_some_and(|oldest| oldest < limit.0) {
                 deleted += write!(self, |db| {
@@ -123,7 +135,9 @@ impl Store {
                         (select min(at) from rollups
                          where monitor_id = $1 and grain = $3) as day,
                         (select min(at) from rollups
-                         where monitor_id = $1 and grain = $4) as fortnight",
+                         where monitor_id = $1 and grain = $4) as fortnight,
+                        (select min(from_at) from exclusions
+                         where monitor_id = $1) as exclusion",
             )
             .bind(monitor.uuid())
             .bind(Grain::Hours as i64)

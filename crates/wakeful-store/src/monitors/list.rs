@@ -37,6 +37,10 @@ macro_rules! matches {
              and (cast($5 as text) is null
                   or replace(',' || substr(m.tags, 2), $5, '') <> ',' || substr(m.tags, 2))
              and (cast($6 as text) is null or m.search like $6 escape '!')
+             and (cast($9 as boolean) is null
+                  or $9 = exists (select 1 from exclusions e
+                                  where e.monitor_id = m.id and e.to_at is null
+                                  and e.kind = 'maintenance'))
              and ",
             $crate::monitors::visible::is_visible!("8"),
             " order by m.id
@@ -46,7 +50,7 @@ macro_rules! matches {
 }
 pub(super) use matches;
 
-/// Binds a filter, and that of the caller, as $1 to $8 of `matches`.
+/// Binds a filter, and that of the caller, as $1 to $9 of `matches`.
 macro_rules! with_filter {
     ($statement:expr, $store:expr, $filter:expr) => {
         $statement
@@ -58,6 +62,7 @@ macro_rules! with_filter {
             .bind($crate::monitors::list::search_pattern($filter))
             .bind($filter.limit.map_or(i64::MAX, i64::from))
             .bind($store.filter)
+            .bind($filter.maintenance)
     };
 }
 pub(super) use with_filter;

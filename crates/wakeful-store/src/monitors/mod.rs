@@ -44,6 +44,8 @@ pub struct MonitorQuery {
     pub tag: Option<String>,
     /// A part of the name, the target or a tag, ignoring case.
     pub q: Option<String>,
+    /// Whether maintenance covers it.
+    pub maintenance: Option<bool>,
     /// `None` for all of them.
     pub limit: Option<u32>,
     /// Only those after this one.

@@ -109,6 +109,7 @@ impl TeamStore<'_> {
         if !unknown.is_empty() {
             return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
+        self.store.look_at_maintenance(&mut tx, self.team, monitor.modified).await?;
         let changes = diff(None, Some(&monitor.view()));
         let entry = NewEntry::new(Action::MonitorCreate, object(monitor), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;

@@ -7,7 +7,7 @@ use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::heartbeat::{Beat, Phases};
 use wakeful_core::history::rollup::{Detail, Rollup};
 use wakeful_core::history::sketch::Sketch;
-use wakeful_core::history::{DAY, Entry, HOUR, HistoryStatus, Outage, start_of};
+use wakeful_core::history::{DAY, Entry, Exclusions, HOUR, HistoryStatus, Outage, start_of};
 use wakeful_core::id::{AlertId, MonitorId, TeamId};
 use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
@@ -150,8 +150,11 @@ async fn matches_model(store: Store, late: u64) {
     while store.compact(saved_monitor.id, LATER, FOREVER, 500).await.expect("compacted").heartbeats
         > 0
     {}
-    let entries: Vec<Entry> =
-        model.into_iter().map(|((_, seq), beat)| Entry::of(seq, beat, 60, &[outage])).collect();
+    let none = Exclusions::default();
+    let entries: Vec<Entry> = model
+        .into_iter()
+        .map(|((_, seq), beat)| Entry::of(seq, beat, 60, &[outage], &none))
+        .collect();
     assert!(entries.iter().any(|entry| entry.standing == HistoryStatus::Down));
     assert!(entries.iter().any(|entry| entry.standing == HistoryStatus::Pending));
     assert_eq!(days(&store, team, saved_monitor.id).await, rollups(&entries, DAY));

@@ -16,6 +16,7 @@ mod durability;
 mod fault_injection;
 mod keys;
 mod mail;
+mod maintenance;
 mod mfa;
 mod migrations;
 mod network;

@@ -14,6 +14,7 @@ export const things = valuesOfSet<Thing>({
   monitor: true,
   notifier: true,
   alert: true,
+  maintenance: true,
   member: true,
   service: true,
   key: true,

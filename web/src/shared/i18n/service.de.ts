@@ -58,6 +58,7 @@ const codes: ServiceMessages["codes"] = {
   changed_meanwhile: "Jemand anderes hat das gleichzeitig geändert. Es wurde nichts gespeichert; versuchen Sie es erneut.",
   personal_notifier: "Dieser Melder gehört einer anderen Person. Nur sie kann ihn ändern oder löschen.",
   notifier_off: "Der Melder ist ausgeschaltet. Schalten Sie ihn zuerst ein.",
+  not_running: "Diese Wartung läuft gerade nicht.",
   notifier_unsigned: "Nur Webhooks werden signiert: Dieser Melder hat kein Geheimnis.",
   no_plan: "Ihr Team hat keinen Tarif, der gekündigt werden kann.",
   administrator_needed: "Dieser Tarif wurde vom Betreiber festgelegt. Wenden Sie sich an ihn.",

@@ -44,6 +44,7 @@ const codes: ServiceMessages["codes"] = {
   changed_meanwhile: "Someone else changed this at the same time. Nothing was saved; try again.",
   personal_notifier: "This notifier belongs to another user. Only they can change or delete it.",
   notifier_off: "The notifier is turned off. Turn it on first.",
+  not_running: "This maintenance isn’t running.",
   notifier_unsigned: "Only webhooks are signed. This notifier has no secret.",
   no_plan: "Your team has no plan to cancel.",
   administrator_needed: "This plan was set by the operator of this service. Ask them to change it.",

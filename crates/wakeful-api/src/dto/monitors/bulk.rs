@@ -133,6 +133,7 @@ fn filter(fields: &mut Fields) -> Option<MonitorQuery> {
         status: fields.optional("status", parse_status),
         tag,
         q,
+        maintenance: None,
         limit: None,
         after: None,
     })

@@ -16,7 +16,8 @@ mod tcp;
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId};
+use wakeful_core::maintenance::ShownCover;
 use wakeful_core::monitors::spec::{Kind, Spec};
 use wakeful_core::time::Millis;
 use wakeful_engine::{LinkedNotifier, MonitorView};
@@ -187,6 +188,8 @@ pub(crate) struct MonitorBody<'a> {
     quorum: String,
     /// The URL with which the target reports its status; for type api only.
     push_url: Option<String>,
+    /// The maintenance that covers the monitor; null if there is none.
+    maintenance: Option<MaintenanceCoverBody>,
     /// True if secrets were removed, because the caller may not edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -195,7 +198,8 @@ pub(crate) struct MonitorBody<'a> {
 
 impl<'a> MonitorBody<'a> {
     pub(crate) fn of(view: &'a MonitorView, public_url: &str) -> Self {
-        let MonitorView { monitor, state, revision, notifiers: linked, redacted } = view;
+        let MonitorView { monitor, state, revision, notifiers: linked, maintenance, redacted } =
+            view;
         let SpecFields { http, dns, hostname, port, grace } = show(&monitor.spec);
         Self {
             monitorid: monitor.id,
@@ -228,8 +232,28 @@ impl<'a> MonitorBody<'a> {
             severity: monitor.severity.as_str(),
             grace,
             push_url: monitor.push_token.as_ref().map(|token| push_url(public_url, token)),
+            maintenance: maintenance.as_ref().map(MaintenanceCoverBody::of),
             redacted: redacted.then_some(true),
         }
+    }
+}
+
+/// A maintenance window that covers a monitor.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MaintenanceCover)]
+pub(crate) struct MaintenanceCoverBody {
+    #[schema(value_type = String, format = Uuid)]
+    maintenanceid: MaintenanceId,
+    name: String,
+    /// When no window covers the monitor any more; null until one is ended.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    until: Option<Millis>,
+}
+
+impl MaintenanceCoverBody {
+    fn of(cover: &ShownCover) -> Self {
+        let ShownCover { window, until } = cover;
+        Self { maintenanceid: window.id, name: window.name.clone(), until: *until }
     }
 }
 

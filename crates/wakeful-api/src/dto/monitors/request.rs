@@ -211,6 +211,7 @@ mod tests {
             state: State::default(),
             revision: 1,
             notifiers: Vec::new(),
+            maintenance: None,
             redacted: false,
         };
         serde_json::to_value(MonitorBody::of(&view, "http://x")).unwrap()

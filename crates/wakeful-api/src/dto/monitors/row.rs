@@ -4,11 +4,10 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use wakeful_core::id::{MonitorId, NotifierId};
-use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
-use wakeful_core::verdict::State;
-use wakeful_engine::LinkedNotifier;
+use wakeful_engine::MonitorView;
 
+use super::MaintenanceCoverBody;
 use super::response::{blocked, millis};
 use crate::dto::enums::{MonitorStatus, MonitorType};
 
@@ -45,10 +44,15 @@ pub(crate) struct MonitorRow {
     /// The ids of the linked notifiers.
     #[schema(value_type = Vec<String>)]
     notifiers: Vec<NotifierId>,
+    /// The maintenance that covers the monitor; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    maintenance: Option<MaintenanceCoverBody>,
 }
 
 impl MonitorRow {
-    pub(crate) fn of(monitor: &Monitor, state: &State, linked: &[LinkedNotifier]) -> Self {
+    pub(crate) fn of(view: &MonitorView) -> Self {
+        let MonitorView { monitor, state, notifiers: linked, maintenance, .. } = view;
         Self {
             monitorid: monitor.id,
             r#type: monitor.spec.kind().as_str(),
@@ -65,6 +69,7 @@ impl MonitorRow {
             load_time: state.load_time.map(|span| rounded(millis(span))),
             upside_down_mode: monitor.upside_down_mode.then_some(true),
             notifiers: linked.iter().map(|linked| linked.id).collect(),
+            maintenance: maintenance.as_ref().map(MaintenanceCoverBody::of),
         }
     }
 }

@@ -100,6 +100,7 @@ fn only_checks_that_were_up_have_load_times() {
         },
         60,
         &[],
+        &crate::history::Exclusions::default(),
     );
     assert_eq!(Rollup::of([&entry]).unwrap().times, LoadTimes::default());
     entry.standing = HistoryStatus::Up;

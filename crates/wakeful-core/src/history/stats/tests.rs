@@ -1,6 +1,6 @@
 use super::*;
 use crate::heartbeat::{Beat, Heartbeat, Phases};
-use crate::history::{Entry, HistoryStatus, in_order};
+use crate::history::{Entry, Exclusion, ExclusionKind, HistoryStatus, in_order};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -86,14 +86,33 @@ fn outages_are_counted_if_they_overlap_the_span() {
         |started, ended: Option<i64>| Outage { started: Millis(started), ended: ended.map(Millis) };
     let outages =
         [outage(0, Some(10)), outage(5, Some(30)), outage(50, Some(90)), outage(95, None)];
-    let summary = OutageStats::within(&outages, Millis(10), Millis(100));
+    let none = Exclusions::default();
+    let summary = OutageStats::within(&outages, &none, Millis(10), Millis(100));
     assert_eq!(
         (summary.count, summary.longest, summary.mean_time_to_recover),
         (3, Some(40), Some(32))
     );
-    let summary = OutageStats::within(&outages, Millis(40), Millis(60));
+    let summary = OutageStats::within(&outages, &none, Millis(40), Millis(60));
     assert_eq!((summary.count, summary.longest, summary.mean_time_to_recover), (1, Some(10), None));
-    assert_eq!(OutageStats::within(&[], Millis(0), Millis(9)), OutageStats::default());
+    assert_eq!(OutageStats::within(&[], &none, Millis(0), Millis(9)), OutageStats::default());
+}
+
+#[test]
+fn the_covered_part_of_an_outage_does_not_count() {
+    let outage = |from, to| Outage { started: Millis(from), ended: Some(Millis(to)) };
+    let outages = [outage(100, 200), outage(300, 340), outage(500, 600)];
+    let span = |from, to| Exclusion {
+        from: Millis(from),
+        to: Some(Millis(to)),
+        kind: ExclusionKind::Maintenance,
+    };
+    let exclusions = Exclusions::new([span(120, 150), span(290, 350), span(560, 700)]);
+    let summary = OutageStats::within(&outages, &exclusions, Millis(0), Millis(1_000));
+    let expected = OutageStats { count: 2, longest: Some(70), mean_time_to_recover: Some(65) };
+    assert_eq!(summary, expected);
+    // A span in which the outage is covered does not contain it.
+    let summary = OutageStats::within(&outages, &exclusions, Millis(570), Millis(1_000));
+    assert_eq!(summary, OutageStats::default());
 }
 
 #[test]

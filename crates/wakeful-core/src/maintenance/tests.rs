@@ -1,0 +1,326 @@
+//! What windows mean for a monitor, and what is recorded.
+
+use super::*;
+use crate::calendar::rrule::Rrule;
+use crate::calendar::zone::Zone;
+use crate::calendar::{Rule, Start};
+use crate::selector::SelectorParts;
+use proptest::prelude::*;
+
+const MINUTE: i64 = 60_000;
+/// 2026-01-01T00:00Z, a Thursday.
+const BASE: i64 = 1_767_225_600_000;
+
+fn at(minutes: i64) -> Millis {
+    Millis(BASE + minutes * MINUTE)
+}
+
+fn monitor(number: u8) -> MonitorId {
+    MonitorId::new(Millis(0), [number; 10])
+}
+
+fn tags(text: &str) -> Tags {
+    Tags::parse(text).expect("valid")
+}
+
+/// A window for the tag `db`, from one minute to another, that happens once or daily.
+fn window(number: u8, from: i64, to: i64, is_daily: bool) -> Window {
+    let rule = if is_daily {
+        Rule::Rrule(Rrule::parse("FREQ=DAILY").expect("a rule"))
+    } else {
+        Rule::Once
+    };
+    let length = Duration::from_secs((to - from).unsigned_abs() * 60);
+    let starts = Start::Instant(at(from));
+    let schedule = Schedule::new(starts, Zone::utc(), Some(length), rule, Vec::new());
+    let parts = SelectorParts { tags: tags("db"), ..SelectorParts::default() };
+    Window {
+        id: MaintenanceId::new(Millis(0), [number; 10]),
+        team: TeamId::new(Millis(0), [1; 10]),
+        name: format!("window {number}"),
+        description: String::new(),
+        isactive: true,
+        selector: Selector::new(parts).expect("a selector"),
+        schedule: schedule.expect("a schedule"),
+        checks: Checks::Run,
+        counts: Counts::Excluded,
+        alerts: Alerts::Suppress,
+        dependents: true,
+        grace: Duration::ZERO,
+        announce: Announce::default(),
+        running: None,
+        skipped_until: None,
+        due: Some(at(from)),
+        created: Millis(0),
+        modified: Millis(0),
+    }
+}
+
+fn covers(windows: &[Window], minute: i64) -> Option<Cover> {
+    cover(windows, monitor(1), &tags("db"), at(minute))
+}
+
+#[test]
+fn a_monitor_is_covered_while_a_window_runs_that_selects_it() {
+    let windows = [window(1, 10, 20, false)];
+    assert_eq!(covers(&windows, 9), None);
+    let found = covers(&windows, 10).expect("covered");
+    assert_eq!(found.until, Some(at(20)));
+    assert_eq!((found.pauses, found.excluded, found.suppresses), (false, true, true));
+    assert_eq!(found.windows[0].name, "window 1");
+    assert_eq!(covers(&windows, 20), None);
+    assert_eq!(cover(&windows, monitor(1), &tags("web"), at(15)), None);
+    let inactive = [Window { isactive: false, ..window(1, 10, 20, false) }];
+    assert_eq!(covers(&inactive, 15), None);
+}
+
+#[test]
+fn the_cover_lasts_until_no_window_covers_the_monitor() {
+    let mute = Window { counts: Counts::Counted, ..window(1, 10, 20, false) };
+    let pause =
+        Window { checks: Checks::Pause, alerts: Alerts::Notify, ..window(2, 15, 40, false) };
+    let later = window(3, 40, 50, false);
+    let windows = [mute, pause, later];
+    let first = covers(&windows, 12).expect("covered");
+    assert_eq!((first.pauses, first.excluded, first.suppresses), (false, false, true));
+    assert_eq!(first.until, Some(at(50)));
+    let both = covers(&windows, 15).expect("covered");
+    assert_eq!((both.pauses, both.excluded, both.suppresses), (true, true, true));
+    assert_eq!(both.windows.len(), 2);
+    let second = covers(&windows, 30).expect("covered");
+    assert_eq!((second.pauses, second.excluded, second.suppresses), (true, true, false));
+}
+
+#[test]
+fn alerts_stay_suppressed_for_the_grace_after_a_window() {
+    let windows = [Window { grace: Duration::from_secs(300), ..window(1, 10, 20, false) }];
+    let cover_at = |minute| cover_of_alerts(&windows, monitor(1), &tags("db"), at(minute));
+    assert_eq!(cover_at(15).expect("covered").until, Some(at(25)));
+    let after = cover_at(22).expect("covered");
+    assert_eq!((after.pauses, after.excluded, after.suppresses), (false, false, true));
+    assert_eq!(after.until, Some(at(25)));
+    assert_eq!(cover_at(25), None);
+    assert_eq!(covers(&windows, 22), None);
+}
+
+#[test]
+fn an_occurrence_can_be_ended_and_extended() {
+    let daily = window(1, 10, 70, true);
+    let ended = Window {
+        running: Some(Span { from: at(10), to: at(30) }),
+        skipped_until: Some(at(70)),
+        ..daily.clone()
+    };
+    assert!(ended.at(at(29)).is_some());
+    assert_eq!(ended.at(at(30)), None);
+    assert_eq!(next_change(&ended, at(30)), Some(at(10 + 1_440)));
+    assert_eq!(ended.status(at(30)), WindowStatus::Scheduled);
+    assert!(ended.at(at(20 + 1_440)).is_some());
+
+    let extended = Window { running: Some(Span { from: at(10), to: at(90) }), ..daily };
+    assert_eq!(extended.at(at(80)), Some(Span { from: at(10), to: at(90) }));
+    assert_eq!(next_change(&extended, at(20)), Some(at(90)));
+    assert_eq!(extended.at(at(95)), None);
+}
+
+#[test]
+fn a_window_without_an_end_is_over_when_it_is_ended() {
+    let open = Schedule::new(Start::Instant(at(0)), Zone::utc(), None, Rule::Once, Vec::new());
+    let open = Window { schedule: open.expect("a schedule"), ..window(1, 0, 1, false) };
+    assert_eq!(covers(std::slice::from_ref(&open), 500).expect("covered").until, None);
+    assert_eq!(next_change(&open, at(500)), None);
+    let ended = Window { skipped_until: Some(FOREVER), ..open };
+    assert_eq!(ended.status(at(500)), WindowStatus::Ended);
+    assert_eq!(next_change(&ended, at(500)), None);
+}
+
+#[test]
+fn announcements_come_before_each_occurrence_once() {
+    let announce = Announce {
+        notifiers: vec![NotifierId::new(Millis(0), [1; 10])],
+        before: vec![3_600, 900],
+        start: true,
+        end: true,
+    };
+    let daily = Window { announce, ..window(1, 120, 180, true) };
+    let first = Span { from: at(120), to: at(180) };
+    assert_eq!(next_change(&daily, at(0)), Some(at(60)));
+    assert_eq!(daily.announcements(at(0), at(60)), [(first, 3_600)]);
+    assert_eq!(next_change(&daily, at(60)), Some(at(105)));
+    assert_eq!(daily.announcements(at(60), at(105)), [(first, 900)]);
+    assert_eq!(next_change(&daily, at(105)), Some(at(120)));
+    // Both were missed: one is sent.
+    assert_eq!(daily.announcements(at(0), at(110)), [(first, 900)]);
+    // The occurrence has begun: it is not announced.
+    assert_eq!(daily.announcements(at(0), at(130)), []);
+    let next = Span { from: at(120 + 1_440), to: at(180 + 1_440) };
+    assert_eq!(daily.announcements(at(1_490), at(1_500)), [(next, 3_600)]);
+}
+
+fn planned(windows: &[Window], open: &[OpenExclusion], minute: i64) -> Vec<ExclusionChange> {
+    let monitors = [
+        CoveredMonitor { id: monitor(1), tags: tags("db") },
+        CoveredMonitor { id: monitor(2), tags: tags("web") },
+    ];
+    plan(windows, &monitors, open, at(minute)).0
+}
+
+fn exclusion(number: u8, from: i64) -> OpenExclusion {
+    OpenExclusion {
+        monitor: monitor(1),
+        from: at(from),
+        window: MaintenanceId::new(Millis(0), [number; 10]),
+        pauses: false,
+        counts: false,
+    }
+}
+
+fn close(from: i64, to: i64) -> ExclusionChange {
+    ExclusionChange::Close { monitor: monitor(1), from: at(from), to: at(to) }
+}
+
+#[test]
+fn what_is_recorded_begins_and_ends_with_the_window_even_if_it_is_noticed_late() {
+    let once = [window(1, 10, 20, false)];
+    assert_eq!(planned(&once, &[], 10), [ExclusionChange::Open(exclusion(1, 10))]);
+    assert_eq!(planned(&once, &[], 13), [ExclusionChange::Open(exclusion(1, 10))]);
+    let both = [ExclusionChange::Open(exclusion(1, 10)), close(10, 20)];
+    assert_eq!(planned(&once, &[], 500), both);
+    let at_end = [Window { due: Some(at(20)), ..window(1, 10, 20, false) }];
+    assert_eq!(planned(&at_end, &[exclusion(1, 10)], 21), [close(10, 20)]);
+    assert_eq!(planned(&at_end, &[], 21), []);
+}
+
+#[test]
+fn adjacent_windows_are_recorded_without_a_gap() {
+    let windows = [window(1, 10, 20, false), window(2, 20, 30, false)];
+    let expected = [
+        ExclusionChange::Open(exclusion(1, 10)),
+        close(10, 20),
+        ExclusionChange::Open(exclusion(2, 20)),
+    ];
+    assert_eq!(planned(&windows, &[], 25), expected);
+}
+
+#[test]
+fn overlapping_windows_are_one_exclusion_while_nothing_else_changes() {
+    let windows = [window(1, 10, 30, false), window(2, 15, 25, false)];
+    let expected = [ExclusionChange::Open(exclusion(1, 10)), close(10, 30)];
+    assert_eq!(planned(&windows, &[], 40), expected);
+}
+
+#[test]
+fn an_edit_closes_what_is_open_as_of_now() {
+    let moved = Window { due: Some(at(15)), ..window(1, 60, 70, false) };
+    assert_eq!(planned(&[moved], &[exclusion(1, 10)], 15), [close(10, 15)]);
+    let pausing = Window { checks: Checks::Pause, due: Some(at(15)), ..window(1, 10, 20, false) };
+    let paused = OpenExclusion { pauses: true, ..exclusion(1, 15) };
+    let expected = [close(10, 15), ExclusionChange::Open(paused)];
+    assert_eq!(planned(&[pausing], &[exclusion(1, 10)], 15), expected);
+}
+
+#[test]
+fn catching_up_is_bounded() {
+    let mut frequent = window(1, 0, 1, false);
+    let cron = crate::calendar::cron::Cron::parse("*/30 * * * *").expect("valid");
+    let length = Some(Duration::from_secs(60));
+    let starts = Start::Instant(at(0));
+    let schedule = Schedule::new(starts, Zone::utc(), length, Rule::Cron(cron), Vec::new());
+    frequent.schedule = schedule.expect("a schedule");
+    let year = 366 * 1_440;
+    let monitors = [CoveredMonitor { id: monitor(1), tags: tags("db") }];
+    let mut windows = [frequent];
+    let mut steps = 0;
+    let mut open: Vec<OpenExclusion> = Vec::new();
+    loop {
+        let (changes, done) = plan(&windows, &monitors, &open, at(year));
+        assert!(changes.len() <= 200);
+        steps += 1;
+        for change in changes {
+            match change {
+                ExclusionChange::Open(exclusion) => open = vec![exclusion],
+                ExclusionChange::Close { .. } => open.clear(),
+            }
+        }
+        if done == at(year) {
+            break;
+        }
+        windows[0].due = Some(done);
+    }
+    // A week of 48 occurrences a day, not a year of them.
+    assert!((3..=5).contains(&steps), "{steps}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// However often and late the clock looks, it records when the windows ran.
+    #[test]
+    fn what_is_recorded_does_not_depend_on_when_the_clock_looks(
+        spans in prop::collection::vec((0..300_i64, 1..120_i64, any::<bool>()), 1..4),
+        mut looks in prop::collection::vec(0..500_i64, 0..12),
+    ) {
+        let mut windows: Vec<Window> = (1..)
+            .zip(&spans)
+            .map(|(number, (from, length, is_muted))| Window {
+                counts: if *is_muted { Counts::Counted } else { Counts::Excluded },
+                ..window(number, *from, from + length, false)
+            })
+            .collect();
+        looks.push(500);
+        looks.sort_unstable();
+        let monitors = [CoveredMonitor { id: monitor(1), tags: tags("db") }];
+        let (mut open, mut closed): (Vec<OpenExclusion>, Vec<(OpenExclusion, Millis)>) = Default::default();
+        for look in looks {
+            if windows.iter().all(|window| window.due.is_none_or(|due| due > at(look))) {
+                continue;
+            }
+            let (changes, done) = plan(&windows, &monitors, &open, at(look));
+            prop_assert_eq!(done, at(look));
+            for change in changes {
+                match change {
+                    ExclusionChange::Open(exclusion) => open.push(exclusion),
+                    ExclusionChange::Close { from, to, .. } => {
+                        let exclusion = open.pop().expect("it was open");
+                        prop_assert_eq!(exclusion.from, from);
+                        closed.push((exclusion, to));
+                    }
+                }
+            }
+            for window in &mut windows {
+                window.due = next_change(window, done);
+            }
+        }
+        prop_assert!(open.is_empty());
+        for minute in 0..500 {
+            let expected = cover(&windows, monitor(1), &tags("db"), at(minute));
+            let recorded = closed.iter().find(|(exclusion, to)| exclusion.from <= at(minute) && at(minute) < *to);
+            prop_assert_eq!(recorded.is_some(), expected.is_some(), "{}", minute);
+            let is_excluded = recorded.is_some_and(|(exclusion, _)| !exclusion.counts);
+            prop_assert_eq!(is_excluded, expected.is_some_and(|cover| cover.excluded), "{}", minute);
+        }
+    }
+
+    #[test]
+    fn the_next_change_never_goes_backwards_and_never_skips(
+        from in 0..2_000_i64,
+        length in 1..1_440_i64,
+        ended in prop::option::of(0..3_000_i64),
+        is_daily in any::<bool>(),
+    ) {
+        let window = Window {
+            skipped_until: ended.map(at),
+            ..window(1, from, from + length, is_daily)
+        };
+        let mut last = at(0);
+        for minute in 0..600 {
+            let now = at(minute * 7);
+            if let Some(next) = next_change(&window, now) {
+                prop_assert!(next > now && next >= last);
+                last = next;
+                let middle = Millis(now.0 + (next.0 - now.0) / 2);
+                prop_assert_eq!(window.at(middle).is_some(), window.at(now).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The maintenance clock: begins and ends maintenance. Every node looks for windows that
+//! are due, and the rows decide which node applies them (`store/alerting/
+//! maintenance_clock.rs`). Each node also follows what was recorded, by itself or by
+//! others, for the monitors that it checks: it pauses them, or checks them right away.
+
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::time::Millis;
+use wakeful_store::ChangedCover;
+
+use crate::{Engine, Event, Result, failpoint};
+
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const TEAM_BATCH: u32 = 100;
+/// The steps that one team gets before the next.
+const MAX_STEPS: usize = 50;
+/// How long a transaction that records maintenance may take: changes are read again for so
+/// long.
+const OVERLAP: Duration = Duration::from_secs(30);
+/// How many late exclusions are counted again in one round.
+const RECOUNT_BATCH: u32 = 50;
+
+/// Applies maintenance until shutdown.
+pub async fn run(engine: Engine, shutdown: CancellationToken) {
+    let mut follower = Follower::default();
+    while !shutdown.is_cancelled() {
+        if let Err(error) = round(&engine, &mut follower).await {
+            tracing::warn!(error = %ErrorChain(&error), "applying maintenance failed, retrying in {} s", POLL_INTERVAL.as_secs());
+        }
+        tokio::select! {
+            () = sleep(POLL_INTERVAL) => {}
+            () = engine.0.maintenance_changed.notified() => {}
+            () = shutdown.cancelled() => {}
+        }
+    }
+}
+
+async fn round(engine: &Engine, follower: &mut Follower) -> Result<()> {
+    apply_due(engine).await?;
+    follower.follow(engine).await?;
+    recount_late(engine).await
+}
+
+/// Applies the windows that are due, team by team. A team that fails does not delay the
+/// others.
+pub async fn apply_due(engine: &Engine) -> Result<()> {
+    let now = engine.now();
+    for team in engine.store().teams_with_due_maintenance(now, TEAM_BATCH).await? {
+        if let Err(error) = engine.apply_maintenance(team).await {
+            tracing::warn!(team.id = %team, error = %ErrorChain(&error), "applying the maintenance of team {team} failed, retrying in {} s", POLL_INTERVAL.as_secs());
+        }
+    }
+    Ok(())
+}
+
+/// Counts heartbeats again that were compacted before their exclusion was recorded.
+pub async fn recount_late(engine: &Engine) -> Result<()> {
+    for late in engine.store().late_exclusions(RECOUNT_BATCH).await? {
+        engine.store().recount(&late).await?;
+    }
+    Ok(())
+}
+
+impl Engine {
+    /// Applies the windows of a team that are due.
+    pub(crate) async fn apply_maintenance(&self, team: TeamId) -> Result<()> {
+        for _ in 0..MAX_STEPS {
+            failpoint::here("before-exclusion");
+            let step = self.store().apply_maintenance(team, self.now()).await?;
+            failpoint::here("after-exclusion");
+            for window in &step.windows {
+                self.bus().publish_event(team, || Event::Maintenance(*window));
+            }
+            if !step.windows.is_empty() {
+                self.0.maintenance_changed.notify_one();
+            }
+            if !step.more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pauses the monitors that maintenance pauses, before any is checked.
+    pub(crate) async fn load_pauses(&self) -> Result<()> {
+        for cover in self.store().pausing_covers().await? {
+            self.scheduler().set_cover(cover.monitor, Some(&cover.window));
+        }
+        Ok(())
+    }
+}
+
+/// Follows the covers that were recorded. What is known was applied already.
+#[derive(Default)]
+pub(crate) struct Follower {
+    since: Option<Millis>,
+    known: HashMap<(MonitorId, Millis), Option<Millis>>,
+}
+
+impl Follower {
+    async fn follow(&mut self, engine: &Engine) -> Result<()> {
+        let now = engine.now();
+        let since = *self.since.get_or_insert(now);
+        let changed = engine.store().covers_changed_since(since.before(OVERLAP)).await?;
+        // Those that began are applied after those that ended at the same time.
+        let (begun, ended): (Vec<_>, Vec<_>) =
+            changed.iter().partition(|cover: &&ChangedCover| cover.to.is_none());
+        for cover in ended.iter().chain(&begun) {
+            if self.known.get(&(cover.monitor, cover.from)) == Some(&cover.to) {
+                continue;
+            }
+            let window = Some(cover.window.as_str()).filter(|_| cover.pauses && cover.to.is_none());
+            engine.scheduler().set_cover(cover.monitor, window);
+        }
+        self.known = changed.iter().map(|one| ((one.monitor, one.from), one.to)).collect();
+        self.since = Some(now.max(since));
+        Ok(())
+    }
+}
