@@ -314,8 +314,8 @@ both_databases! {
     async fn a_monitor_that_left_the_filter_among_missed_events_stays_hidden(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let other: MonitorId = job(&ann.client, "mail", "mx").await.parse().unwrap();
-        let left: MonitorId = job(&ann.client, "web", "web").await.parse().unwrap();
+        let other = MonitorId::parse(&job(&ann.client, "mail", "mx").await).unwrap();
+        let left = MonitorId::parse(&job(&ann.client, "web", "web").await).unwrap();
         let viewer = viewer(&app, &ann, &json!({"tags": "web"})).await;
         let caller = app.engine.caller_by_token(&viewer.token, None).await.unwrap();
         let mut events = app.engine.subscribe(&caller.authorize().unwrap()).await.unwrap();
