@@ -231,8 +231,12 @@ impl Caller {
     /// The permissions that the role, the scope and the kind of user include; without a second
     /// factor that the team requires, only those that are needed to set it up.
     pub fn permissions(&self) -> Permissions {
-        let all = self.of_holder().and(self.scope.permissions());
-        if self.lacks_factor { all.and(WITHOUT_FACTOR) } else { all }
+        if self.lacks_factor { self.granted().and(WITHOUT_FACTOR) } else { self.granted() }
+    }
+
+    /// What the caller may do, whatever the team requires.
+    fn granted(&self) -> Permissions {
+        self.of_holder().and(self.scope.permissions())
     }
 
     /// What the user may do, whatever the scope of the key.
@@ -254,10 +258,9 @@ impl Caller {
     pub fn require(&self, permission: Permission) -> Result<()> {
         if self.may(permission) {
             Ok(())
+        } else if self.granted().contains(permission) {
+            Err(Error::MfaSetupRequired)
         } else if self.of_holder().contains(permission) {
-            if self.scope.permissions().contains(permission) {
-                return Err(Error::MfaSetupRequired);
-            }
             Err(Error::KeyScope(self.scope))
         } else if self.role.permissions().contains(permission) {
             Err(Error::NotForServices)

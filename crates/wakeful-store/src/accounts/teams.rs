@@ -243,7 +243,7 @@ impl TeamStore<'_> {
 
 async fn snapshot(tx: &mut Tx, team: TeamId) -> Result<Option<Snapshot>> {
     let settings: Option<TeamSettings> =
-        within!(*tx, |db| { sqlx::query_as(SETTINGS).bind(team.uuid()).fetch_optional(db).await })?;
+        within!(*tx, |db| sqlx::query_as(SETTINGS).bind(team.uuid()).fetch_optional(db).await)?;
     Ok(settings.map(|settings| Snapshot {
         object: Object::new(ObjectKind::Team, &team, &settings.name),
         view: View::default()
