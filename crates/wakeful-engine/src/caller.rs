@@ -264,9 +264,14 @@ impl Caller {
     /// factor that the team requires, only those that are needed to set it up. The administration
     /// of the installation comes with the account, whatever a team requires.
     pub fn permissions(&self) -> Permissions {
-        let all = self.of_holder().and(self.scope.permissions());
+        let all = self.granted();
         let all = if self.lacks_factor { all.and(WITHOUT_FACTOR) } else { all };
         if self.is_admin { all.with(Permission::Operate) } else { all }
+    }
+
+    /// What the caller may do, whatever the team requires.
+    fn granted(&self) -> Permissions {
+        self.of_holder().and(self.scope.permissions())
     }
 
     /// What the user may do, whatever the scope of the key.
@@ -287,14 +292,13 @@ impl Caller {
     /// Why the caller does not have a permission, unless they do.
     pub fn require(&self, permission: Permission) -> Result<()> {
         if self.may(permission) {
-            match self.team_suspended && !self.reads && permission.changes_team() {
-                true => Err(Error::TeamSuspended),
-                false => Ok(()),
+            if self.team_suspended && !self.reads && permission.changes_team() {
+                return Err(Error::TeamSuspended);
             }
+            Ok(())
+        } else if self.granted().contains(permission) {
+            Err(Error::MfaSetupRequired)
         } else if self.of_holder().contains(permission) {
-            if self.scope.permissions().contains(permission) {
-                return Err(Error::MfaSetupRequired);
-            }
             Err(Error::KeyScope(self.scope))
         } else if self.role.permissions().contains(permission) {
             Err(Error::NotForServices)
