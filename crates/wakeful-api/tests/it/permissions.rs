@@ -43,7 +43,7 @@ async fn sweep(client: &Client, permissions: Permissions, code: &str, who: &str)
         if !permissions.contains(permission(operation)) {
             let answer = client.raw(method, &path, Some("application/json"), "{").await;
             assert_eq!(answer.status, 403, "{who}: {name}: {}", answer.text);
-            // No scope includes the administration of the installation, whoever holds the key.
+            // No scope includes the administration of the installation, even if an administrator holds the key.
             let operates = permission(operation) == Permission::Operate;
             answer.refused(403, if operates { "forbidden" } else { code });
         } else if is_for_people(operation) {

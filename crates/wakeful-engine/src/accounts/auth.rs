@@ -192,7 +192,7 @@ impl Engine {
                 other => other?,
             }
         }
-        // Only those who know the password are told.
+        // Shown only to those who know the password.
         if account.suspended {
             return Err(Error::AccountSuspended);
         }

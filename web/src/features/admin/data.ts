@@ -67,7 +67,7 @@ export function auditQuery(q: string, limit: number) {
   });
 }
 
-/** The members of a team, one of whom can become its owner. */
+/** The members of a team, of which one can become its owner. */
 export function membersQuery(groupid: string) {
   return queryOptions({
     queryKey: [ADMIN, "members", groupid],

@@ -91,7 +91,7 @@ function Dialog({ what, user, close }: { what: What; user: User; close: () => vo
     await changeUser(client, { userid, ...changes });
     await client.invalidateQueries({ queryKey: meQuery.queryKey });
   };
-  const told = (work: Promise<void>, text: string) => work.then(() => showToast(text));
+  const announced = (work: Promise<void>, text: string) => work.then(() => showToast(text));
   const harmless = { color: "blue" };
   switch (what) {
     case "suspend":
@@ -103,7 +103,7 @@ function Dialog({ what, user, close }: { what: What; user: User; close: () => vo
         admin.resetTitle(email),
         admin.reset,
         admin.resetHelp,
-        () => told(mailResetLink(user), admin.resetDone(email)),
+        () => announced(mailResetLink(user), admin.resetDone(email)),
         harmless,
       );
     case "factors":
@@ -117,7 +117,7 @@ function Dialog({ what, user, close }: { what: What; user: User; close: () => vo
         admin.deleteTitle(email),
         admin.deleteUser,
         admin.deleteUserHelp,
-        () => told(deleteUser(client, user), admin.deleted(email)),
+        () => announced(deleteUser(client, user), admin.deleted(email)),
         { typed: email },
       );
   }
