@@ -109,18 +109,18 @@ function more(form: HTMLFormElement, lasting: boolean): HTMLElement {
     return made;
   };
   const comment = element("textarea", { id: "comment", rows: "3", maxlength: "4000" });
-  const details = element("details", {}, element("summary", {}, t.more));
+  const offered = element("div", { class: "content" });
   if (lasting) {
     const spans = SNOOZE_HOURS.map((hours) => button(t.snooze(hours), () => ({ action: "snooze", seconds: hours * 3600 })));
     const resolve = button(t.resolve, () => ({ action: "resolve" }));
-    details.append(element("div", { class: "buttons" }, ...spans, resolve), element("p", { class: "quiet" }, t.resolveHelp));
+    offered.append(element("div", { class: "buttons" }, ...spans, resolve), element("p", { class: "quiet" }, t.resolveHelp));
   }
-  details.append(
+  offered.append(
     element("label", { for: "comment" }, t.comment),
     comment,
     button(t.send, () => ({ action: "comment", text: comment.value.trim() })),
   );
-  return details;
+  return element("details", {}, element("summary", {}, t.more), offered);
 }
 
 async function send(form: HTMLFormElement, order: Order) {
