@@ -25,6 +25,9 @@ pub const MAX_GRACE: Duration = Duration::from_secs(86_400);
 /// How long before a start it can be announced, and how often.
 pub const MAX_BEFORE: Duration = Duration::from_secs(366 * 86_400);
 pub const MAX_ANNOUNCEMENTS: usize = 3;
+/// How many windows after each other the end of a cover takes into account. It is only
+/// earlier for more of them, and decided again then.
+const MAX_SUCCESSORS: usize = 4;
 /// How far an occurrence can be extended.
 pub const MAX_EXTENSION: Duration = Duration::from_secs(366 * 86_400);
 
@@ -343,7 +346,7 @@ fn cover_by(
     }
     let mut cover = cover?;
     // Others may begin before the last one ends.
-    for _ in 0..MAX_WINDOWS {
+    for _ in 0..MAX_SUCCESSORS {
         let later = windows.iter().filter_map(|window| until(window, end)).map(|span| span.to);
         match later.max().filter(|later| *later > end) {
             Some(later) if end != FOREVER => end = later,

@@ -301,11 +301,12 @@ impl Schedule {
     }
 
     fn next_start_until(&self, after: Millis, until: Millis) -> Option<Millis> {
-        let first = Millis(after.0.saturating_add(1)).max(match self.rule {
-            Rule::Once => Millis(i64::MIN),
-            // Nothing happens before the first start; a gap may move one by a day.
-            _ => self.starts.instant(&self.zone).before(2 * DAY),
-        });
+        let next = Millis(after.0.saturating_add(1));
+        if self.rule == Rule::Once {
+            return self.starts_between(next, until).first().copied();
+        }
+        // Nothing happens before the first start; a gap may move one by a day.
+        let first = next.max(self.starts.instant(&self.zone).before(2 * DAY));
         let (mut from, mut step) = (first, 8 * DAY);
         while from < until {
             let to = from.after(step).min(until);

@@ -683,7 +683,9 @@ fn hostile() -> Vec<Schedule> {
     let rules = rules.into_iter().map(|text| rrule(&text));
     let crons = ["*/30 * * * *", "0,30 * 30 2 *", "59 23 L 2 *"].map(cron);
     let zone = "America/New_York";
-    rules.chain(crons).map(|rule| recurring(zone, "2000-02-29T00:00", week, rule)).collect()
+    let once = std::iter::once(Rule::Once);
+    let rules = rules.chain(crons).chain(once);
+    rules.map(|rule| recurring(zone, "2000-02-29T00:00", week, rule)).collect()
 }
 
 /// The average time of one call, in microseconds.

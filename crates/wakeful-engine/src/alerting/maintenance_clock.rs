@@ -1,7 +1,7 @@
 //! The maintenance clock: begins and ends maintenance. Every node looks for windows that
-//! are due, and the rows decide which node applies them (`store/alerting/
-//! maintenance_clock.rs`). Each node also follows what was recorded, by itself or by
-//! others, for the monitors that it checks: it pauses them, or checks them right away.
+//! are due; the rows, in `store/alerting/maintenance_clock.rs`, decide which node applies
+//! them. Each node also follows what was recorded, by itself or by others, for the monitors
+//! that it checks: it pauses them, or checks them right away.
 
 use std::collections::HashMap;
 use std::time::Duration;
