@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { failureOf } from "./api";
 
-test("every refusal of the service is told apart", () => {
+test("every refusal of the service has its own message", () => {
   expect(failureOf(404, { code: "not_found" })).toBe("invalid");
   expect(failureOf(409, { code: "alert_over" })).toBe("over");
   expect(failureOf(409, { code: "changed_meanwhile" })).toBe("changed");

@@ -23,7 +23,7 @@ const en = {
   resolved: "Somebody has resolved this alert.",
   over: "This alert is over. There is nothing left to do.",
   acknowledge: "Acknowledge",
-  acknowledgeHelp: "Tells your team that you are working on it. Reminders stop.",
+  acknowledgeHelp: "Shows your team that you are working on it. Reminders stop.",
   as: (name: string) => `You respond as ${name}.`,
   name: "Your name",
   nameHelp: "Your team sees who has responded.",

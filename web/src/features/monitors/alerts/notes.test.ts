@@ -17,7 +17,7 @@ test("the sentences of the service are recognized", () => {
 
 test("messages follow the decision to send them", () => {
   const kinds = (...list: ("opened" | "notified" | "delivery" | "commented")[]) => list.map((kind) => ({ kind }));
-  const told = kinds("delivery", "delivery", "opened", "notified", "commented", "delivery");
-  expect(inOrder(told)).toEqual(kinds("opened", "notified", "delivery", "delivery", "commented", "delivery"));
+  const sent = kinds("delivery", "delivery", "opened", "notified", "commented", "delivery");
+  expect(inOrder(sent)).toEqual(kinds("opened", "notified", "delivery", "delivery", "commented", "delivery"));
   expect(inOrder(kinds("opened", "commented"))).toEqual(kinds("opened", "commented"));
 });
