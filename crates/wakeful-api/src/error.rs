@@ -111,12 +111,12 @@ pub(crate) struct ErrorBody {
     code: &'static str,
     /// All invalid fields; with status 422 only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    errors: Option<Vec<FieldError>>,
+    #[schema(value_type = Option<Vec<FieldError>>, nullable = false)]
+    errors: Option<Box<[FieldError]>>,
     /// How to reauthenticate; with the code `reauthentication_required` only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    ways: Option<Vec<WayBody>>,
+    #[schema(value_type = Option<Vec<WayBody>>, nullable = false)]
+    ways: Option<Box<[WayBody]>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -151,7 +151,7 @@ impl ApiError {
         };
         let mut error =
             Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidFields, message);
-        error.body.errors = Some(errors);
+        error.body.errors = Some(errors.into());
         error
     }
 

@@ -141,6 +141,7 @@ mod tests {
     use wakeful_core::id::{SessionId, TeamId};
     use wakeful_core::time::Millis;
 
+    #[expect(clippy::disallowed_methods, reason = "a team without a caller")]
     fn holder(session: u8, team: u8) -> Holder {
         Holder {
             user: UserId::new(Millis(0), [session; 10]),

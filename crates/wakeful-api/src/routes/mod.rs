@@ -3,8 +3,8 @@
 //! `protected`; the lists here are of files.
 
 mod accounts;
-mod admin;
 mod action_links;
+mod admin;
 mod alerts;
 mod api_keys;
 mod audit;

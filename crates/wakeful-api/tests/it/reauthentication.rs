@@ -164,7 +164,7 @@ both_databases! {
         let listed = ann.client.get("sessions").await.ok();
         let mut methods: Vec<&Value> =
             listed["sessions"].as_array().unwrap().iter().map(|session| &session["method"]).collect();
-        methods.sort_by_key(|method| method.to_string());
+        methods.sort_by_key(ToString::to_string);
         assert_eq!(methods, ["key", "password"]);
         // A node of an earlier version does not write how a session was opened.
         app.database.execute("update sessions set method = 'password', reauthenticated_at = null").await;

@@ -51,9 +51,10 @@ impl Engine {
     /// Grants or revokes the administration of the installation; false if it was so already.
     pub async fn set_admin_for(&self, email: &str, is_admin: bool) -> Result<bool> {
         let account = self.account_of(email).await?;
-        let text = match is_admin {
-            true => emails::admin_granted(self.settings()),
-            false => emails::admin_revoked(self.settings()),
+        let text = if is_admin {
+            emails::admin_granted(self.settings())
+        } else {
+            emails::admin_revoked(self.settings())
         };
         let mails = [self.new_mail(&account.email, text)];
         let by = self.audit_of_operator(&account);
@@ -68,9 +69,10 @@ impl Engine {
         if suspended {
             self.require_roles_on_all_nodes().await?;
         }
-        let text = match suspended {
-            true => emails::user_suspended(self.settings()),
-            false => emails::user_resumed(self.settings()),
+        let text = if suspended {
+            emails::user_suspended(self.settings())
+        } else {
+            emails::user_resumed(self.settings())
         };
         let mails = [self.new_mail(&account.email, text)];
         let by = self.audit_of_operator(&account);

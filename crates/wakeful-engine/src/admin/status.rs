@@ -86,9 +86,10 @@ impl Engine {
             let message = format!("{} live, {silent} silent", nodes.len() - silent);
             found.push(finding("nodes", silent == 0, message));
         }
-        let scheduler = match self.scheduler().is_ready() {
-            true => format!("{} monitors in memory", self.monitor_count()),
-            false => "the monitors are still being loaded".to_owned(),
+        let scheduler = if self.scheduler().is_ready() {
+            format!("{} monitors in memory", self.monitor_count())
+        } else {
+            "the monitors are still being loaded".to_owned()
         };
         found.push(finding("scheduler", self.scheduler().is_ready(), scheduler));
         let late = mail.oldest.is_some_and(|oldest| now.since(oldest) > MAX_MAIL_WAIT);

@@ -31,9 +31,10 @@ impl Engine {
             self.require_roles_on_all_nodes().await?;
         }
         let name = self.team_name(team).await?;
-        let text = match suspended {
-            true => emails::team_suspended(self.settings(), &name),
-            false => emails::team_resumed(self.settings(), &name),
+        let text = if suspended {
+            emails::team_suspended(self.settings(), &name)
+        } else {
+            emails::team_resumed(self.settings(), &name)
         };
         let owners = self.emails_of_members_with(team, Permission::Own).await?;
         let mails = self.mails_to(&owners, &text);

@@ -36,9 +36,10 @@ impl Engine {
         }
         let account = self.person(user).await?;
         let settings = self.settings();
-        let text = match is_admin {
-            true => emails::admin_granted(settings),
-            false => emails::admin_revoked(settings),
+        let text = if is_admin {
+            emails::admin_granted(settings)
+        } else {
+            emails::admin_revoked(settings)
         };
         let mails = [self.new_mail(&account.email, text)];
         let (who, by) = (caller.admin_authority(), self.audit(caller));
@@ -59,9 +60,10 @@ impl Engine {
         }
         let account = self.person(user).await?;
         let settings = self.settings();
-        let text = match suspended {
-            true => emails::user_suspended(settings),
-            false => emails::user_resumed(settings),
+        let text = if suspended {
+            emails::user_suspended(settings)
+        } else {
+            emails::user_resumed(settings)
         };
         let mails = [self.new_mail(&account.email, text)];
         let (who, by) = (caller.admin_authority(), self.audit(caller));
