@@ -4,6 +4,24 @@
  */
 
 export interface paths {
+    "/api/action/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the alert of an action link. */
+        get: operations["get_action"];
+        put?: never;
+        /** Acknowledges, snoozes, comments on or resolves the alert of an action link. */
+        post: operations["post_action"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/membership/save": {
         parameters: {
             query?: never;
@@ -301,6 +319,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alert/{alertid}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledges an alert: reminders stop. Acknowledging it again changes nothing. */
+        post: operations["post_alert_acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Assigns an alert to a member of the team, who is notified. */
+        post: operations["post_alert_assign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/comment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Adds a comment to the timeline of an alert, also after it is over. */
+        post: operations["post_alert_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns an alert with its timeline. */
+        get: operations["get_alert_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolves an alert although the outage lasts: its recovery is not sent. */
+        post: operations["post_alert_resolve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/severity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sets the severity of an open alert. */
+        post: operations["post_alert_severity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Snoozes an alert: no reminders until then, and one at the end. */
+        post: operations["post_alert_snooze"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert/{alertid}/unacknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Withdraws an acknowledgement: reminders continue. */
+        post: operations["post_alert_unacknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alerts": {
         parameters: {
             query?: never;
@@ -312,6 +466,57 @@ export interface paths {
         get: operations["get_alerts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledges several alerts; those that are over are skipped. */
+        post: operations["post_alerts_acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolves several alerts; those that are over are skipped. */
+        post: operations["post_alerts_resolve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Snoozes several alerts; those that are over are skipped. */
+        post: operations["post_alerts_snooze"];
         delete?: never;
         options?: never;
         head?: never;
@@ -546,8 +751,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and `missed` if
-         *     events were lost and the list should be loaded again.
+         * A stream of server-sent events: `heartbeat`, `alert`, `saved`, `deleted`, `maintenance` (a
+         *     window was changed, has begun or has ended), and `missed` if events were lost and the list
+         *     should be loaded again.
          */
         get: operations["get_events"];
         put?: never;
@@ -748,6 +954,133 @@ export interface paths {
         put?: never;
         /** Ends all sessions of the caller. API keys remain valid. */
         post: operations["post_logoutall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a maintenance window, or changes the one with the given `maintenanceid`. Omitted
+         *     fields retain their values. A change takes effect immediately, also on an occurrence that is
+         *     running. For a window that lies entirely in the past, `checks`, `alerts` and `announce` are
+         *     ignored, and statistics are corrected within a minute.
+         */
+        post: operations["post_maintenance_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows what a maintenance window would do: its next occurrences and the monitors it would
+         *     cover. Nothing is stored.
+         */
+        post: operations["post_maintenance_try"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{maintenanceid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a maintenance window. An occurrence that is running ends; what was recorded remains. */
+        delete: operations["delete_maintenance_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{maintenanceid}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends the occurrence that is running. The next one happens as planned. */
+        post: operations["post_maintenance_end"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{maintenanceid}/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Extends the occurrence that is running. */
+        post: operations["post_maintenance_extend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{maintenanceid}/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A maintenance window and its next ten occurrences. */
+        get: operations["get_maintenance_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's maintenance windows. */
+        get: operations["get_maintenances"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2036,6 +2369,51 @@ export interface components {
             password?: string | null;
             token: string;
         };
+        Acknowledgement: {
+            /** Format: date-time */
+            at: string;
+            name: string;
+            /**
+             * Format: uuid
+             * @description Null for somebody who used a link in a channel.
+             */
+            userid?: string | null;
+            /** @description web, api, link or webhook. */
+            via: string;
+        };
+        /** @description What to do through an action link. */
+        ActByLink: {
+            action: components["schemas"]["LinkAction"];
+            /** @description Who acts; required if the link was sent to a channel. */
+            name?: string | null;
+            /**
+             * Format: int32
+             * @description For snooze: for how long.
+             */
+            seconds?: number | null;
+            /** @description The comment; required for comment. */
+            text?: string | null;
+        };
+        /** @description The alert of an action link. */
+        ActionLinkBody: {
+            /** @description Who acknowledged it; null if nobody did. */
+            acknowledged_by?: string | null;
+            cause: string;
+            /** Format: date-time */
+            ended?: string | null;
+            kind: components["schemas"]["AlertKind"];
+            /** @description The name of the monitor. */
+            name: string;
+            /** @description The person that the link was sent to; null for a channel: then `name` is required to act. */
+            person?: string | null;
+            severity: components["schemas"]["Severity"];
+            /** Format: date-time */
+            snoozed_until?: string | null;
+            /** Format: date-time */
+            started: string;
+            status: components["schemas"]["AlertStatus"];
+            success: boolean;
+        };
         AdminCounts: {
             /** Format: int64 */
             admins: number;
@@ -2292,8 +2670,10 @@ export interface components {
             users: components["schemas"]["AdminUser"][];
         };
         Alert: {
+            acknowledged?: components["schemas"]["Acknowledgement"] | null;
             /** Format: uuid */
             alertid: string;
+            assignee?: components["schemas"]["Assignee"] | null;
             cause: string;
             deliveries: components["schemas"]["Delivery"][];
             /**
@@ -2305,9 +2685,34 @@ export interface components {
             monitor: components["schemas"]["AlertMonitor"];
             /**
              * Format: date-time
+             * @description When notifications were sent; null if they were not.
+             */
+            notified?: string | null;
+            resolved?: components["schemas"]["Resolution"] | null;
+            severity: components["schemas"]["Severity"];
+            /**
+             * Format: date-time
+             * @description No reminders are sent until then.
+             */
+            snoozed_until?: string | null;
+            /**
+             * Format: date-time
              * @description The time of the first failed check.
              */
             started: string;
+            status: components["schemas"]["AlertStatus"];
+            suppressed_by?: components["schemas"]["Suppression"] | null;
+        };
+        /** @description Acknowledges or resolves an alert. */
+        AlertComment: {
+            comment?: string | null;
+        };
+        /** @description One alert with its timeline. */
+        AlertDetail: {
+            alert: components["schemas"]["Alert"];
+            success: boolean;
+            /** @description What happened and who did what, oldest first. */
+            timeline: components["schemas"]["TimelineEntry"][];
         };
         /**
          * @description What an alert is about.
@@ -2326,6 +2731,29 @@ export interface components {
             monitorid: string;
             name: string;
         };
+        /** @description One alert. */
+        AlertResponse: {
+            alert: components["schemas"]["Alert"];
+            success: boolean;
+        };
+        /**
+         * @description The status of an alert; suppressed while its notification is withheld.
+         * @enum {string}
+         */
+        AlertStatus: "suppressed" | "open" | "acknowledged" | "snoozed" | "resolved" | "over";
+        /** @description The outcome of an action on several alerts. */
+        AlertsChanged: {
+            /** @description How many alerts are as requested now. */
+            done: number;
+            /** @description Alerts for which it was not possible. */
+            skipped: components["schemas"]["SkippedAlert"][];
+            success: boolean;
+        };
+        /** @description Acknowledges or resolves several alerts. */
+        AlertsComment: {
+            alertids: string[];
+            comment?: string | null;
+        };
         ApiKeyList: {
             apikeys: components["schemas"]["ListedKey"][];
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
@@ -2341,6 +2769,16 @@ export interface components {
             enckey?: string;
             message: string;
             success: boolean;
+        };
+        /** @description Assigns an alert. */
+        AssignAlert: {
+            /** @description A member of the team; empty or null for nobody. */
+            userid?: string | null;
+        };
+        Assignee: {
+            name: string;
+            /** Format: uuid */
+            userid: string;
         };
         /** @description What was done, as `thing.verb`; later versions may have more. */
         AuditAction: components["schemas"]["KnownAuditAction"] | string;
@@ -2542,6 +2980,10 @@ export interface components {
             up: number;
         };
         Codes: string | number | unknown[];
+        /** @description Comments on an alert. */
+        CommentAlert: {
+            text: string;
+        };
         ContactUs: {
             /** Format: email */
             "contact-email": string;
@@ -2710,6 +3152,11 @@ export interface components {
             /** Format: uuid */
             sessionid: string;
         };
+        /** @description The end of an extended occurrence. */
+        ExtendMaintenance: {
+            /** @description The new end: a local time in the zone of the window, or a time with an offset or Z. */
+            until: string;
+        };
         FieldError: {
             /** @description The field's path, such as `http.url`. */
             field: string;
@@ -2732,6 +3179,8 @@ export interface components {
             phases: components["schemas"]["Phases"];
             /** @description The result of each region; empty if only the service itself checked. */
             regions: components["schemas"]["RegionBeat"][];
+            /** @description What the heartbeat counts as in statistics; absent where it is not known yet. */
+            standing?: components["schemas"]["HeartbeatStanding"];
             status: components["schemas"]["HeartbeatStatus"];
         };
         HeartbeatAnswer: {
@@ -2746,6 +3195,11 @@ export interface components {
             next_cursor?: string | null;
             success: boolean;
         };
+        /**
+         * @description What a heartbeat counts as; pending if it failed but did not lead to an outage.
+         * @enum {string}
+         */
+        HeartbeatStanding: "up" | "down" | "pending" | "unknown" | "maintenance";
         /**
          * @description The result of a check; unknown if it could not be performed.
          * @enum {string}
@@ -2862,22 +3316,22 @@ export interface components {
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
          */
-        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
+        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "alert" | "alerts" | "maintenance" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "not_running" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "alert.acknowledged" | "alert.assigned" | "alert.resolved" | "notifier.test";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
@@ -2898,6 +3352,11 @@ export interface components {
          * @enum {string}
          */
         KnownWebhookTemplate: "slack" | "discord" | "teams" | "telegram" | "ntfy" | "pagerduty" | "uptime_kuma";
+        /**
+         * @description What an action link can do.
+         * @enum {string}
+         */
+        LinkAction: "acknowledge" | "snooze" | "comment" | "resolve";
         LinkedNotifier: {
             name: string;
             /** Format: uuid */
@@ -3092,6 +3551,137 @@ export interface components {
          * @enum {string}
          */
         MailSecurity: "none" | "tls";
+        /** @description A maintenance window. */
+        Maintenance: {
+            alerts: components["schemas"]["MaintenanceAlerts"];
+            all_tags: string[];
+            announce: components["schemas"]["MaintenanceAnnouncements"];
+            checks: components["schemas"]["MaintenanceChecks"];
+            counts: components["schemas"]["MaintenanceCounts"];
+            /** Format: date-time */
+            created: string;
+            cron?: string | null;
+            current?: components["schemas"]["MaintenanceOccurrence"] | null;
+            dependents: boolean;
+            description: string;
+            /**
+             * Format: int64
+             * @description Seconds that each occurrence lasts; null until it is ended.
+             */
+            duration?: number | null;
+            /**
+             * Format: date-time
+             * @description The end of a window without a rule; null if it has none.
+             */
+            ends?: string | null;
+            everything: boolean;
+            /** @description Local dates on which it does not happen. */
+            except: string[];
+            /**
+             * Format: int64
+             * @description Seconds that alerts stay suppressed after the end.
+             */
+            grace: number;
+            groups: string[];
+            isactive: boolean;
+            /** Format: uuid */
+            maintenanceid: string;
+            /** Format: date-time */
+            modified: string;
+            monitors: string[];
+            /** @description How many monitors are covered while it runs. */
+            monitors_covered: number;
+            name: string;
+            /** @description The next three occurrences. */
+            next: components["schemas"]["MaintenanceOccurrence"][];
+            rrule?: string | null;
+            /** @description The first start: local in `time_zone`, or a time in UTC if it was sent as one. */
+            starts: string;
+            status: components["schemas"]["MaintenanceStatus"];
+            tags: string[];
+            time_zone: string;
+        };
+        /**
+         * @description Whether people are notified of outages during maintenance.
+         * @enum {string}
+         */
+        MaintenanceAlerts: "suppress" | "notify";
+        /** @description Who is notified of an occurrence, and when. */
+        MaintenanceAnnouncements: {
+            /** @description Seconds before the start. */
+            before: number[];
+            end: boolean;
+            notifiers: string[];
+            start: boolean;
+        };
+        MaintenanceAnswer: {
+            maintenance: components["schemas"]["Maintenance"];
+            message?: string;
+            success: boolean;
+        };
+        /**
+         * @description Whether monitors are checked during maintenance.
+         * @enum {string}
+         */
+        MaintenanceChecks: "run" | "pause";
+        /**
+         * @description How the time of maintenance counts in statistics.
+         * @enum {string}
+         */
+        MaintenanceCounts: "excluded" | "counted";
+        /** @description A maintenance window that covers a monitor. */
+        MaintenanceCover: {
+            /** Format: uuid */
+            maintenanceid: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description When no window covers the monitor any more; null until one is ended.
+             */
+            until?: string | null;
+        };
+        MaintenanceList: {
+            maintenances: components["schemas"]["Maintenance"][];
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
+        MaintenanceMonitor: {
+            /** Format: uuid */
+            monitorid: string;
+            name: string;
+        };
+        /** @description An occurrence of a window. */
+        MaintenanceOccurrence: {
+            /** Format: date-time */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Null until it is ended.
+             */
+            to?: string | null;
+        };
+        /**
+         * @description The status of a maintenance window.
+         * @enum {string}
+         */
+        MaintenanceStatus: "scheduled" | "running" | "ended" | "inactive";
+        /** @description What a window would do. */
+        MaintenanceTried: {
+            /** @description The monitors it would cover, at most 1000. */
+            monitors: components["schemas"]["MaintenanceMonitor"][];
+            monitors_covered: number;
+            /** @description The next 20; for a window that lies in the past, its own. */
+            occurrences: components["schemas"]["MaintenanceOccurrence"][];
+            success: boolean;
+        };
+        /** @description A window with its next occurrences. */
+        MaintenanceWhole: {
+            maintenance: components["schemas"]["Maintenance"];
+            /** @description The next ten, including the one that is running. */
+            occurrences: components["schemas"]["MaintenanceOccurrence"][];
+            success: boolean;
+        };
         /** @description The user that the credentials belong to. */
         Me: {
             /** @description Whether the caller administers the installation; never with an API key. */
@@ -3337,6 +3927,7 @@ export interface components {
              * @description Milliseconds; null if the last check measured none.
              */
             load_time?: number | null;
+            maintenance?: components["schemas"]["MaintenanceCover"] | null;
             /** Format: date-time */
             modified: string;
             /** Format: uuid */
@@ -3370,6 +3961,8 @@ export interface components {
              *     have a save rejected if someone else has changed the monitor meanwhile.
              */
             revision: number;
+            /** @description How urgent its alerts are. */
+            severity: components["schemas"]["Severity"];
             status: components["schemas"]["MonitorStatus"];
             /**
              * Format: date-time
@@ -3439,6 +4032,8 @@ export interface components {
              * @description Milliseconds, rounded from 10 on; null if the last check measured none.
              */
             load_time?: number | null;
+            /** @description The maintenance that covers the monitor; absent if there is none. */
+            maintenance?: components["schemas"]["MaintenanceCover"];
             /** Format: uuid */
             monitorid: string;
             name: string;
@@ -3935,6 +4530,11 @@ export interface components {
             longest_outage?: number | null;
             /**
              * Format: int64
+             * @description Seconds of maintenance, which count neither as up nor as down.
+             */
+            maintenance: number;
+            /**
+             * Format: int64
              * @description Seconds.
              */
             mean_time_to_recover?: number | null;
@@ -3972,6 +4572,11 @@ export interface components {
              * @description Seconds.
              */
             downtime: number;
+            /**
+             * Format: int64
+             * @description Seconds of maintenance of all monitors.
+             */
+            maintenance: number;
             monitors: number;
             /** Format: int64 */
             outages: number;
@@ -3980,6 +4585,11 @@ export interface components {
              * @description The up time of all monitors as a share of their up and down time, in percent.
              */
             uptime?: number | null;
+        };
+        Resolution: {
+            /** Format: date-time */
+            at: string;
+            name: string;
         };
         /**
          * @description The role of a member in a team.
@@ -4052,6 +4662,65 @@ export interface components {
              *     `monitors`. Comma-separated tags, or an array of strings. Up to 20.
              */
             tags?: string[] | null;
+        };
+        /**
+         * @description A maintenance window to create (without `maintenanceid`) or to change. At least one of
+         *     `monitors`, `tags`, `all_tags` and `everything` selects monitors; a monitor that matches any
+         *     of them is covered.
+         */
+        SaveMaintenance: {
+            alerts?: components["schemas"]["MaintenanceAlerts"] | null;
+            all_tags?: components["schemas"]["TextOrList"] | null;
+            announce?: components["schemas"]["SaveMaintenanceAnnouncements"] | null;
+            checks?: components["schemas"]["MaintenanceChecks"] | null;
+            counts?: components["schemas"]["MaintenanceCounts"] | null;
+            /** @description A cron expression with five fields, instead of `rrule`; empty for none. */
+            cron?: string | null;
+            /** @description Whether it also covers monitors that depend on a covered one. Default: true. */
+            dependents?: boolean | null;
+            description?: string | null;
+            /**
+             * Format: int64
+             * @description Seconds that each occurrence lasts: 60 to 604800 with a rule, otherwise up to 31622400.
+             */
+            duration?: number | null;
+            /**
+             * @description When a window without a rule ends, in the format of `starts`. Without `ends` and
+             *     `duration`, it lasts until it is ended; an empty text removes the end.
+             */
+            ends?: string | null;
+            everything?: boolean | null;
+            except?: components["schemas"]["TextOrList"] | null;
+            /**
+             * Format: int64
+             * @description Seconds that alerts stay suppressed after the end.
+             */
+            grace?: number | null;
+            groups?: components["schemas"]["TextOrList"] | null;
+            /** @description Default: true. */
+            isactive?: boolean | null;
+            maintenanceid?: string | null;
+            monitors?: components["schemas"]["TextOrList"] | null;
+            /** @description Required for a new window. */
+            name?: string | null;
+            /** @description A recurrence rule of RFC 5545; empty for none. */
+            rrule?: string | null;
+            /**
+             * @description The first start: a local time such as 2026-03-29T02:30, or a time with an offset or Z.
+             *     Required for a new window.
+             */
+            starts?: string | null;
+            tags?: components["schemas"]["TextOrList"] | null;
+            /** @description The time zone of local times. Default: UTC. */
+            time_zone?: string | null;
+        };
+        /** @description Who is notified of an occurrence, and when. */
+        SaveMaintenanceAnnouncements: {
+            /** @description Seconds before the start, up to three. */
+            before?: number[] | null;
+            end?: boolean | null;
+            notifiers?: components["schemas"]["TextOrList"] | null;
+            start?: boolean | null;
         };
         /** @description A change to a member; fields that are omitted stay as they are. */
         SaveMember: {
@@ -4160,6 +4829,7 @@ export interface components {
              * @description Seconds between re-checks; 0 for the default.
              */
             retry_interval?: number | null;
+            severity?: components["schemas"]["Severity"] | null;
             tags?: components["schemas"]["TextOrList"] | null;
             /**
              * Format: int32
@@ -4341,11 +5011,20 @@ export interface components {
         };
         /** @description How a session was opened; later versions may have more. */
         SessionMethod: components["schemas"]["KnownSessionMethod"] | string;
+        /** @description Sets the severity of an open alert. */
+        SetSeverity: {
+            severity: components["schemas"]["Severity"];
+        };
         /**
          * @description Where the value of a setting comes from; `derived` from other settings.
          * @enum {string}
          */
         SettingSource: "default" | "file" | "environment" | "flag" | "derived";
+        /**
+         * @description How urgent an alert is.
+         * @enum {string}
+         */
+        Severity: "info" | "warning" | "critical";
         /** @description A new account with its own team. */
         SignUp: {
             /** Format: email */
@@ -4358,6 +5037,33 @@ export interface components {
             /** @description A bearer token; empty for the web app, which gets it in a cookie. */
             token: string;
             user: components["schemas"]["User"];
+        };
+        SkippedAlert: {
+            alertid: string;
+            code: components["schemas"]["ErrorCode"];
+        };
+        /** @description Snoozes an alert; `until` or `seconds` is required. */
+        SnoozeAlert: {
+            comment?: string | null;
+            /** Format: int32 */
+            seconds?: number | null;
+            /**
+             * Format: date-time
+             * @description A minute to 30 days from now.
+             */
+            until?: string | null;
+        };
+        /** @description Snoozes several alerts; `until` or `seconds` is required. */
+        SnoozeAlerts: {
+            alertids: string[];
+            comment?: string | null;
+            /** Format: int32 */
+            seconds?: number | null;
+            /**
+             * Format: date-time
+             * @description A minute to 30 days from now.
+             */
+            until?: string | null;
         };
         Stats: {
             /** Format: uuid */
@@ -4448,6 +5154,24 @@ export interface components {
             /** Format: double */
             uptime_30d?: number | null;
         };
+        Suppression: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            reason: components["schemas"]["SuppressionReason"];
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Null if its end is not known.
+             */
+            until?: string | null;
+        };
+        /**
+         * @description What suppresses an alert.
+         * @enum {string}
+         */
+        SuppressionReason: "maintenance";
         /** @description One of the caller's teams. */
         TeamChoice: {
             groupid: string;
@@ -4506,6 +5230,25 @@ export interface components {
         };
         TextOrList: string | unknown[];
         TextOrNumber: string | number;
+        /** @description An entry of the timeline. */
+        TimelineEntry: {
+            /** Format: date-time */
+            at: string;
+            delivery?: components["schemas"]["Delivery"] | null;
+            kind: components["schemas"]["TimelineKind"];
+            /** @description Who did it; empty if nobody did. */
+            name: string;
+            text: string;
+            /** Format: uuid */
+            userid?: string | null;
+            /** @description web, api, link, webhook, or empty. */
+            via: string;
+        };
+        /**
+         * @description What an entry of an alert's timeline is about; `delivery` for a notification.
+         * @enum {string}
+         */
+        TimelineKind: "opened" | "suppressed" | "released" | "notified" | "acknowledged" | "unacknowledged" | "snoozed" | "woke" | "assigned" | "commented" | "severity" | "paused" | "resumed" | "recovered" | "resolved" | "delivery";
         Token: {
             success: boolean;
             /** @description A bearer token. */
@@ -4575,6 +5318,200 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_action: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The end of the `action_url` of an event */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alert */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionLinkBody"];
+                };
+            };
+            /** @description The link is invalid, or its alert ended more than a week ago */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_action: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The end of the `action_url` of an event */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActByLink"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionLinkBody"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The link is invalid, or its alert ended more than a week ago */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_membership_save_unversioned: {
         parameters: {
             query?: never;
@@ -6847,9 +7784,1032 @@ export interface operations {
             };
         };
     };
+    post_alert_acknowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id */
+                alertid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertComment"];
+            };
+        };
+        responses: {
+            /** @description Acknowledged */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertResponse"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alert_assign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id */
+                alertid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssignAlert"];
+            };
+        };
+        responses: {
+            /** @description Assigned */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertResponse"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alert_comment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id */
+                alertid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentAlert"];
+            };
+        };
+        responses: {
+            /** @description Added */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertResponse"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_alert_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id */
+                alertid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alert */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alert_resolve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id */
+                alertid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertComment"];
+            };
+        };
+        responses: {
+            /** @description Resolved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertResponse"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alert_severity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id */
+                alertid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetSeverity"];
+            };
+        };
+        responses: {
+            /** @description Set */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertResponse"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alert_snooze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id */
+                alertid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SnoozeAlert"];
+            };
+        };
+        responses: {
+            /** @description Snoozed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertResponse"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alert_unacknowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id */
+                alertid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Not acknowledged any more */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertResponse"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such alert */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_alerts: {
         parameters: {
             query?: {
+                /** @description Only alerts with this status */
+                status?: components["schemas"]["AlertStatus"];
+                /** @description Only alerts with this severity */
+                severity?: components["schemas"]["Severity"];
+                /** @description Only alerts of this kind */
+                kind?: components["schemas"]["AlertKind"];
+                /** @description Only alerts of this monitor */
+                monitorid?: string;
+                /** @description Only alerts of monitors with this tag */
+                tag?: string;
+                /** @description Only alerts that are assigned to this user; `me` for the caller */
+                assignee?: string;
+                /** @description Part of a name, target or tag of the monitor */
+                q?: string;
                 /** @description Alerts per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page */
@@ -6888,6 +8848,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -6898,6 +8867,375 @@ export interface operations {
                 };
             };
             /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alerts_acknowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertsComment"];
+            };
+        };
+        responses: {
+            /** @description Which were acknowledged */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertsChanged"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alerts_resolve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertsComment"];
+            };
+        };
+        responses: {
+            /** @description Which were resolved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertsChanged"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_alerts_snooze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SnoozeAlerts"];
+            };
+        };
+        responses: {
+            /** @description Which were snoozed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertsChanged"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9492,6 +11830,795 @@ export interface operations {
             };
         };
     };
+    post_maintenance_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveMaintenance"];
+            };
+        };
+        responses: {
+            /** @description The window as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such window */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently, or the team has the maximum number of windows; nothing was saved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_maintenance_try: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveMaintenance"];
+            };
+        };
+        responses: {
+            /** @description What it would do */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceTried"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such window */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_maintenance_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The window's id */
+                maintenanceid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such window */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_maintenance_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The window's id */
+                maintenanceid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceAnswer"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such window */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No occurrence is running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_maintenance_extend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The window's id */
+                maintenanceid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExtendMaintenance"];
+            };
+        };
+        responses: {
+            /** @description Extended */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such window */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No occurrence is running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_maintenance_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The window's id */
+                maintenanceid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The window */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceWhole"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such window */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_maintenances: {
+        parameters: {
+            query?: {
+                /** @description Windows per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+                /** @description Only this status */
+                status?: components["schemas"]["MaintenanceStatus"];
+                /** @description Only windows that cover this monitor */
+                monitorid?: string;
+                /** @description Only windows that run at this time or later */
+                from?: string;
+                /** @description Only windows that run before this time */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The windows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_member_mfareset: {
         parameters: {
             query?: never;
@@ -11992,6 +15119,8 @@ export interface operations {
                 tag?: string;
                 /** @description Part of a name, target or tag */
                 q?: string;
+                /** @description Only monitors that are in maintenance, or only those that are not */
+                maintenance?: boolean;
             };
             header?: never;
             path?: never;
@@ -12361,6 +15490,8 @@ export interface operations {
                 tag?: string;
                 /** @description Part of a name, target or tag */
                 q?: string;
+                /** @description Only monitors that are in maintenance, or only those that are not */
+                maintenance?: boolean;
             };
             header?: never;
             path?: never;
