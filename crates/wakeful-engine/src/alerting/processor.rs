@@ -66,7 +66,7 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
                 POLL_INTERVAL.as_secs()
             ),
         }
-        if polls % POLLS_PER_COUNT == 0 {
+        if u32::is_multiple_of(polls, POLLS_PER_COUNT) {
             count_open(engine.store()).await;
         }
         polls += 1;

@@ -524,7 +524,7 @@ impl Random {
     }
 
     fn one_in(&mut self, number: u64) -> bool {
-        self.next() % number == 0
+        self.next().is_multiple_of(number)
     }
 
     fn ticks(&mut self, most: u64) -> i64 {
