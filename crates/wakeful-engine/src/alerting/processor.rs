@@ -47,7 +47,7 @@ struct WrittenDecision {
 
 /// Decides about everything that is due, once a second, until shutdown.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
-    let mut polls = 0;
+    let mut polls: u32 = 0;
     let mut last_poll = engine.now();
     while !shutdown.is_cancelled() {
         let now = engine.now();
@@ -66,7 +66,7 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
                 POLL_INTERVAL.as_secs()
             ),
         }
-        if polls % POLLS_PER_COUNT == 0 {
+        if polls.is_multiple_of(POLLS_PER_COUNT) {
             count_open(engine.store()).await;
         }
         polls += 1;
