@@ -2048,7 +2048,7 @@ export interface components {
             kind: components["schemas"]["AlertKind"];
             /** @description The name of the monitor. */
             name: string;
-            /** @description Whom the link was sent to; null for a channel: then `name` is required to act. */
+            /** @description The person that the link was sent to; null for a channel: then `name` is required to act. */
             person?: string | null;
             severity: components["schemas"]["Severity"];
             /** Format: date-time */
