@@ -1,6 +1,6 @@
 //! The maintenance clock: begins and ends maintenance. Every node looks for windows that
 //! are due; the rows, in `store/alerting/maintenance_clock.rs`, decide which node applies
-//! them. Each node also follows what was recorded, by itself or by others, for the monitors
+//! them. Each node also follows what was recorded, here or by another node, for the monitors
 //! that it checks: it pauses them, or checks them right away.
 
 use std::collections::HashMap;
