@@ -102,7 +102,7 @@ test("the command palette switches teams, but not over unsaved changes", async (
   await page.getByLabel("Name", { exact: true }).fill("half-typed");
   const palette = async () => {
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("switch to shop");
+    await page.getByRole("combobox", { name: "Search" }).fill("switch to shop");
     await expect(page.getByRole("option", { name: "Switch to Shop Owner" })).toBeVisible();
     await page.keyboard.press("Enter");
   };
@@ -242,7 +242,7 @@ test("a suspended membership cannot be chosen", async ({ page, member, request }
   await other.post("member/save", { userid, suspended: true });
   // The session is in that team, and the next one is not.
   await page.reload();
-  await expect(page.getByText("Your membership in this team is suspended.")).toBeVisible();
+  await expect(page.getByText("Your account, your membership or the team is suspended.")).toBeVisible();
   await page.getByRole("link", { name: "Log in again" }).click();
   await page.getByLabel("Email").fill(member.email);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);

@@ -35,18 +35,23 @@ onTeamLost(() => {
 });
 void prefetch();
 
+/** The team whose dashboard this tab has shown. */
+const SHOWN_KEY = "wakeful.shown";
+
 /**
  * Requests the user, and the monitors for the dashboard, while the texts are still loading: both at once in a tab
- * that has shown a team before.
+ * that has shown them before.
  */
 async function prefetch(): Promise<void> {
   const user = client.query(meQuery).catch(noop);
   if (window.location.pathname !== "/") return;
-  if (tabTeam() === null) {
+  const shown = sessionStorage.getItem(SHOWN_KEY);
+  if (shown === null || shown !== tabTeam()) {
     await user;
     if (!client.getQueryData(meQuery.queryKey)?.permissions.includes("view")) return;
   }
-  await client.query(monitorsQuery).catch(noop);
+  sessionStorage.removeItem(SHOWN_KEY);
+  await client.query(monitorsQuery).then(() => sessionStorage.setItem(SHOWN_KEY, tabTeam() ?? ""), noop);
 }
 
 export function App() {
