@@ -642,7 +642,10 @@ both_databases! {
             let team = Team::make(&app, &email).await;
             let operation = operations().into_iter().find(|operation| operation.name() == row.operation).unwrap();
             let answer = send(&team.user.client, &operation, row, (row.id)(&team)).await;
-            assert_eq!(answer.status, 200, "{}: {}", row.operation, answer.text);
+            // The id is known, but one turns off one's own MFA with a code.
+            let is_refused = row.operation.ends_with("/member/mfareset");
+            let expected = if is_refused { 422 } else { 200 };
+            assert_eq!(answer.status, expected, "{}: {}", row.operation, answer.text);
         }
     }
 }
