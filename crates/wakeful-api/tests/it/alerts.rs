@@ -271,6 +271,21 @@ both_databases! {
         assert_eq!((&by["name"], &by["via"]), (&json!("pager"), &json!("webhook")));
     }
 
+    async fn nobody_can_add_to_a_timeline_without_end(setup: Setup) {
+        let outage = Outage::begin(setup).await;
+        let comment = json!({"text": "still looking"});
+        let mut added = 0;
+        while outage.post("comment", &comment).await.status == 200 {
+            added += 1;
+            assert!(added <= 500);
+        }
+        for (call, body) in [("comment", &comment), ("snooze", &json!({"seconds": 60}))] {
+            assert_eq!(outage.post(call, body).await.status, 422, "{call}");
+        }
+        outage.post("acknowledge", &json!({})).await.ok();
+        outage.post("resolve", &json!({})).await.ok();
+    }
+
     async fn an_assigned_user_is_notified(setup: Setup) {
         let outage = Outage::begin(setup).await;
         let body = json!({"email": "bob@example.com", "password1": wakeful_testkit::PASSWORD,

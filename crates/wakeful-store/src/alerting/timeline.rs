@@ -7,8 +7,8 @@ use wakeful_core::time::Millis;
 use crate::dialect::{from_row, read};
 use crate::{Result, TeamStore};
 
-/// The most entries of a timeline that are shown, the newest ones.
-const MAX_ENTRIES: i64 = 1_000;
+/// The most entries of a timeline that are shown, the newest ones. With that many, nobody can add to it at will.
+const MAX_ENTRIES: i64 = 500;
 
 /// An entry of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,5 +74,21 @@ impl TeamStore<'_> {
             .await
         })?;
         Ok(rows.into_iter().rev().map(Row::named).collect())
+    }
+
+    /// Whether the timeline of an alert has as many entries as are shown.
+    pub async fn timeline_is_full(&self, alert: AlertId) -> Result<bool> {
+        let entries: i64 = read!(self.store, |db| {
+            sqlx::query_scalar(
+                "select count(*) from (
+                     select 1 from alert_events where alert_id = $1 and team_id = $2 limit $3) e",
+            )
+            .bind(alert.uuid())
+            .bind(self.team.uuid())
+            .bind(MAX_ENTRIES)
+            .fetch_one(db)
+            .await
+        })?;
+        Ok(entries >= MAX_ENTRIES)
     }
 }

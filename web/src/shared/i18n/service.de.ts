@@ -82,6 +82,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["is required", "Erforderlich."],
   ["is required with {}", "Ebenfalls erforderlich."],
   ["cannot be changed to or from account; create another notifier", "Der Typ lässt sich nicht ändern. Erstellen Sie einen anderen Melder."],
+  ["cannot be added: the timeline of the alert is full", "Der Verlauf dieses Alarms ist voll."],
   ["must not be empty", "Darf nicht leer sein."],
   ["must have 1 to 255 characters", "Muss 1 bis 255 Zeichen lang sein."],
   ["must have at most {} characters", "Darf höchstens {} Zeichen lang sein."],

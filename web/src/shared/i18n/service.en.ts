@@ -73,6 +73,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["is required", "This is required."],
   ["is required with {}", "This is required too."],
   ["cannot be changed to or from account; create another notifier", "The type can’t be changed. Create another notifier."],
+  ["cannot be added: the timeline of the alert is full", "The timeline of this alert is full."],
   ["must not be empty", "This is required."],
   ["must have 1 to 255 characters", "Enter 1 to 255 characters."],
   ["must have at most {} characters", "Enter at most {} characters."],
