@@ -191,7 +191,7 @@ impl Engine {
         id: AlertId,
         order: &Order,
     ) -> Result<()> {
-        // Whoever has a link can repeat these without end.
+        // The holder of a link could repeat these without end.
         let is_repeatable = matches!(order.action, Action::Comment(_) | Action::Snooze { .. });
         if is_repeatable && self.store().team(acting.access).timeline_is_full(id).await? {
             let why = "cannot be added: the timeline of the alert is full".to_owned();
