@@ -66,6 +66,8 @@ named_enum! {
         NoPushUrl = "no_push_url",
         ChangedMeanwhile = "changed_meanwhile",
         NotifierLinked = "notifier_linked",
+        PolicyLinked = "policy_linked",
+        ScheduleLinked = "schedule_linked",
         NotRunning = "not_running",
         NotifierUnsigned = "notifier_unsigned",
         NotifierOff = "notifier_off",
@@ -407,7 +409,16 @@ impl From<Error> for ApiError {
                 Self::fields(vec![FieldError { field: "notifiers".into(), message }])
             }
             Error::NotifierInUse(monitors) => {
-                Self::new(StatusCode::CONFLICT, ErrorCode::NotifierLinked, still_linked(&monitors))
+                let message = still_linked("notifier", &monitors);
+                Self::new(StatusCode::CONFLICT, ErrorCode::NotifierLinked, message)
+            }
+            Error::PolicyInUse(by) => {
+                let message = still_linked("policy", &by);
+                Self::new(StatusCode::CONFLICT, ErrorCode::PolicyLinked, message)
+            }
+            Error::ScheduleInUse(by) => {
+                let message = still_linked("schedule", &by);
+                Self::new(StatusCode::CONFLICT, ErrorCode::ScheduleLinked, message)
             }
             Error::PersonalNotifier => Self::new(
                 StatusCode::FORBIDDEN,
@@ -523,16 +534,17 @@ fn signup_closed(mode: &SignupMode) -> String {
     }
 }
 
-fn still_linked(monitors: &[String]) -> String {
+/// Why something cannot be deleted: these use it, or some that the caller cannot see.
+fn still_linked(what: &str, monitors: &[String]) -> String {
     const MAX_NAMED: usize = 10;
     let mut names = monitors.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
     if let Some(more) = monitors.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         names.push_str(&format!(" and {more} more"));
     }
     if names.is_empty() {
-        "The notifier is still linked to a monitor; remove it there first.".to_owned()
+        format!("The {what} is still linked to a monitor; remove it there first.")
     } else {
-        format!("The notifier is still linked to {names}; remove it there first.")
+        format!("The {what} is still linked to {names}; remove it there first.")
     }
 }
 

@@ -21,6 +21,9 @@ macro_rules! ids {
                 Self(v7(now, random))
             }
 
+            /// An id that nothing has.
+            pub const UNKNOWN: Self = Self(Uuid::nil());
+
             /// The id in a text; `None` when the text is not an id.
             pub fn parse(text: &str) -> Option<Self> {
                 Uuid::try_parse(text).ok().map(Self)
@@ -67,6 +70,12 @@ ids! {
     NotifierId,
     /// A maintenance window.
     MaintenanceId,
+    /// An escalation policy.
+    PolicyId,
+    /// An on-call schedule.
+    ScheduleId,
+    /// Somebody who takes over in a schedule for a while.
+    OverrideId,
     /// A webhook that receives the audit log.
     StreamId,
     HeartbeatId,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use crate::calendar::{FOREVER, Schedule, Span};
+use crate::group::TeamGraph;
 use crate::id::{MaintenanceId, MonitorId, NotifierId, TeamId};
 use crate::monitors::Tags;
 use crate::named_enum;
@@ -40,6 +41,9 @@ pub struct Window {
     pub description: String,
     pub isactive: bool,
     pub selector: Selector,
+    /// What it covers through groups and dependencies, in order: found when it is applied, not
+    /// stored.
+    pub reached: Vec<MonitorId>,
     pub schedule: Schedule,
     pub checks: Checks,
     pub counts: Counts,
@@ -239,8 +243,14 @@ impl Window {
         due
     }
 
-    fn covers(&self, monitor: MonitorId, tags: &Tags) -> bool {
-        self.selector.selects(monitor, tags)
+    /// Whether it covers a monitor while it runs.
+    pub fn covers(&self, monitor: MonitorId, tags: &Tags) -> bool {
+        self.selector.selects(monitor, tags) || self.reached.binary_search(&monitor).is_ok()
+    }
+
+    /// Finds out what it covers through groups and dependencies.
+    pub fn resolve(&mut self, graph: &TeamGraph) {
+        self.reached = graph.reached(&self.selector, self.dependents);
     }
 }
 

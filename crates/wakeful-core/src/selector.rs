@@ -79,11 +79,24 @@ impl Selector {
         self.everything
     }
 
+    /// Whether it names this monitor, instead of selecting it by tags.
+    pub fn names(&self, monitor: MonitorId) -> bool {
+        self.monitors.binary_search(&monitor).is_ok()
+    }
+
+    /// Whether it only names monitors.
+    pub fn only_names(&self) -> bool {
+        !self.everything
+            && self.groups.is_empty()
+            && self.tags.is_empty()
+            && self.all_tags.is_empty()
+    }
+
     /// Whether a monitor with these tags belongs to it. Members of groups are resolved
     /// to ids before.
     pub fn selects(&self, monitor: MonitorId, tags: &Tags) -> bool {
         self.everything
-            || self.monitors.binary_search(&monitor).is_ok()
+            || self.names(monitor)
             || (!self.tags.is_empty() && self.tags.iter().any(|tag| has_tag(tags, tag)))
             || (!self.all_tags.is_empty() && self.all_tags.iter().all(|tag| has_tag(tags, tag)))
     }

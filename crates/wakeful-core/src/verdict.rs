@@ -39,7 +39,8 @@ pub struct Policy {
 impl Policy {
     pub fn of(monitor: &Monitor) -> Self {
         Self {
-            retries: monitor.retries,
+            // The failures of the members of a group are confirmed already.
+            retries: if monitor.spec.group().is_some() { 0 } else { monitor.retries },
             retry_interval: monitor.retry_interval(),
             upside_down: monitor.upside_down_mode,
             certificate_warnings: monitor

@@ -103,6 +103,8 @@ pub struct Caller {
     /// Until when the session counts as fresh; `None` for API keys and their sessions.
     fresh_until: Option<Millis>,
     mfa_enabled: bool,
+    email_verified: bool,
+    team_name: String,
     /// The team requires a second factor, and the caller has none.
     lacks_factor: bool,
     /// The token is in the web app's cookie.
@@ -142,6 +144,8 @@ pub(crate) struct Identity {
     pub(crate) team_suspended: bool,
     pub(crate) fresh_until: Option<Millis>,
     pub(crate) mfa_enabled: bool,
+    pub(crate) email_verified: bool,
+    pub(crate) team_name: String,
     /// The policy of the team.
     pub(crate) mfa: MfaPolicy,
 }
@@ -169,6 +173,8 @@ impl Caller {
             reads: false,
             fresh_until: identity.fresh_until,
             mfa_enabled,
+            email_verified: identity.email_verified,
+            team_name: identity.team_name,
             lacks_factor: required && !mfa_enabled,
             by_cookie: false,
             origin: None,
@@ -207,6 +213,25 @@ impl Caller {
 
     pub fn email(&self) -> &str {
         &self.email
+    }
+
+    /// As given at sign-up, or by the team for a service account; may be empty.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the user has opened a link that was emailed to the address.
+    pub fn email_verified(&self) -> bool {
+        self.email_verified
+    }
+
+    /// Whether the user has a second factor.
+    pub fn mfa_enabled(&self) -> bool {
+        self.mfa_enabled
+    }
+
+    pub fn team_name(&self) -> &str {
+        &self.team_name
     }
 
     /// The name or, without one, the address.

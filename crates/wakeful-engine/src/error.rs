@@ -117,6 +117,12 @@ pub enum Error {
     UnknownNotifiers(Vec<NotifierId>),
     #[error("monitors still use the notifier")]
     NotifierInUse(Vec<String>),
+    /// Monitors or rules use it.
+    #[error("something still uses the policy")]
+    PolicyInUse(Vec<String>),
+    /// Policies use it.
+    #[error("policies still use the schedule")]
+    ScheduleInUse(Vec<String>),
     #[error("only its user can change a personal notifier")]
     PersonalNotifier,
     /// No occurrence of the maintenance window is running.

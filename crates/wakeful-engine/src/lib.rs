@@ -28,7 +28,9 @@ pub use accounts::{
     operator::*, services::*, signup::*, team::*, teams::*,
 };
 pub use admin::*;
-pub use alerting::{action_links::*, alerts::*, maintenances::*};
+pub use alerting::{
+    action_links::*, alerts::*, contacts::*, maintenances::*, policies::*, routing::*, schedules::*,
+};
 pub use audit::{
     AuditChain, AuditQuery, AuditRange, AuditVerification, SaveStream, SavedStream, StoredEntry,
     StreamChange, StreamTest,
@@ -45,6 +47,7 @@ pub use settings::{Limits, Settings, SignupMode};
 pub use wakeful_store::StoreError;
 
 use accounts::password_hasher::PasswordHasher;
+use alerting::backlog::AlertBacklog;
 use bus::Bus;
 use cluster::Cluster;
 use probes::Probes;
@@ -88,7 +91,9 @@ struct Inner {
     /// Limits how many templates are rendered for requests at a time.
     rendering: FairQueue<TeamId>,
     team_turns: team_turns::TeamTurns,
+    alert_backlog: AlertBacklog,
     mail_queued: Notify,
+    recent_members: monitors::groups::RecentMembers,
     /// Notified when maintenance windows were changed.
     maintenance_changed: Notify,
     /// The day of the last report of the heads of the audit log, in days since 1970.
@@ -129,7 +134,9 @@ impl Engine {
             hasher: PasswordHasher::default(),
             rendering: FairQueue::new(notifications::notifiers::RENDERING),
             team_turns: team_turns::TeamTurns::default(),
+            alert_backlog: AlertBacklog::default(),
             mail_queued: Notify::new(),
+            recent_members: Default::default(),
             maintenance_changed: Notify::new(),
             heads_reported_on: AtomicI64::new(i64::MIN),
             tasks: TaskTracker::new(),
@@ -188,6 +195,10 @@ impl Engine {
 
     fn net(&self) -> &Net {
         &self.0.net
+    }
+
+    fn alert_backlog(&self) -> &AlertBacklog {
+        &self.0.alert_backlog
     }
 
     fn scheduler(&self) -> &Scheduler {

@@ -29,17 +29,22 @@ impl Default for TeamTurns {
 impl Engine {
     /// The turn to read a part of a list of monitors; it ends when it is dropped.
     pub async fn list_turn(&self, caller: &Authorized<permission::View>) -> Result<Turn<TeamId>> {
-        turn(&self.0.team_turns.lists, caller).await
+        turn(&self.0.team_turns.lists, caller.team()).await
     }
 
     /// The turn of an operation on many monitors.
     pub(crate) async fn bulk_turn(&self, caller: &Caller) -> Result<Turn<TeamId>> {
-        turn(&self.0.team_turns.bulk, caller).await
+        self.bulk_turn_of(caller.team()).await
+    }
+
+    /// The same for a request without a caller.
+    pub(crate) async fn bulk_turn_of(&self, team: TeamId) -> Result<Turn<TeamId>> {
+        turn(&self.0.team_turns.bulk, team).await
     }
 }
 
-async fn turn(queue: &FairQueue<TeamId>, caller: &Caller) -> Result<Turn<TeamId>> {
-    let turn = tokio::time::timeout(MAX_WAIT, queue.turn(caller.team())).await;
+async fn turn(queue: &FairQueue<TeamId>, team: TeamId) -> Result<Turn<TeamId>> {
+    let turn = tokio::time::timeout(MAX_WAIT, queue.turn(team)).await;
     turn.map_err(|_| Error::Overloaded)?.map_err(|_| Error::Overloaded)
 }
 

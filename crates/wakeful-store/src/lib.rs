@@ -45,8 +45,8 @@ pub use accounts::{
 };
 pub use admin::{AdminAuthority, AdminOutcome, status::*, teams::*, users::*};
 pub use alerting::{
-    alerts::*, decisions::*, due::*, exclusions::*, maintenance_clock::*, maintenances::*,
-    timeline::*,
+    alerts::*, decisions::*, due::*, exclusions::*, flapping::*, maintenance_clock::*,
+    maintenances::*, policies::*, responders::*, routing::*, schedules::*, timeline::*,
 };
 pub use audit::{
     AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,
@@ -65,8 +65,9 @@ pub use key_rotation::Resealed;
 pub use keyring::{Keyring, KeyringError};
 pub use mail::*;
 pub use monitors::{
-    BulkEdit, LinkedNotifier, MonitorQuery, MonitorSelection, SaveOutcome, StoredMonitor,
-    StoredSettings, certificates::*, save::MAX_LONG_REQUEST_BYTES,
+    Affected, BulkEdit, LinkError, LinkedNotifier, MAX_AFFECTED_NAMES, MemberCandidate,
+    MonitorQuery, MonitorSelection, SaveOutcome, StoredGroup, StoredMonitor, StoredSettings,
+    certificates::*, save::MAX_LONG_REQUEST_BYTES,
 };
 pub use notifications::{deliveries::*, notifiers::*};
 pub use open::{Location, Options};

@@ -64,6 +64,9 @@ const STEPS: &[Step] = steps![
     "0033_administration",
     "0034_alerting",
     "0035_maintenance",
+    "0036_dependencies",
+    "0037_escalation",
+    "0038_turns",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

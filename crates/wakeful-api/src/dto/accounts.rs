@@ -7,7 +7,7 @@ use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
-use wakeful_engine::{Caller, Profile};
+use wakeful_engine::Caller;
 
 use super::enums;
 use super::fields::{Fields, FromFields};
@@ -155,19 +155,19 @@ pub(crate) struct Me {
 }
 
 impl Me {
-    pub(crate) fn of(caller: &Caller, profile: Profile, mail_server: bool) -> Self {
+    pub(crate) fn of(caller: &Caller, mail_server: bool) -> Self {
         // Every credential has `known`, so it says nothing.
         let permissions = caller.permissions().without(Permission::Known);
         Self {
             success: true,
             userid: caller.user(),
             email: caller.email().to_owned(),
-            name: profile.name,
-            kind: profile.kind.as_str(),
+            name: caller.name().to_owned(),
+            kind: caller.kind().as_str(),
             groupid: caller.team(),
-            groupname: profile.team_name,
-            mfa: profile.mfa_enabled,
-            email_verified: profile.email_verified,
+            groupname: caller.team_name().to_owned(),
+            mfa: caller.mfa_enabled(),
+            email_verified: caller.email_verified(),
             mail_server,
             role: caller.role().as_str(),
             permissions: permissions.iter().map(Permission::as_str).collect(),

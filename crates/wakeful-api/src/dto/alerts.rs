@@ -3,16 +3,17 @@
 use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
+use uuid::Uuid;
 use wakeful_core::Invalid;
 use wakeful_core::action_link::{self, LinkAction as LinkActionName};
 use wakeful_core::alerting::order::Action;
 use wakeful_core::alerting::state::Suppressed;
-use wakeful_core::id::{AlertId, DeliveryId, MaintenanceId, MonitorId, NotifierId, UserId};
+use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId, PolicyId, UserId};
 use wakeful_core::severity::Severity as SeverityName;
 use wakeful_core::time::Millis;
 use wakeful_engine::{
-    AlertsChanged, Delivery, LinkOrder, LinkedAlert, ListedAlert, SkipReason, SkippedAlert,
-    TimelineEntry,
+    AlertsChanged, Delivery, LinkOrder, LinkedAlert, ListedAlert, NextStep, SkipReason,
+    SkippedAlert, TimelineEntry,
 };
 
 use super::enums::{
@@ -195,6 +196,7 @@ impl AlertsChangedBody {
             let code = match error {
                 SkipReason::NotFound => error::ErrorCode::NotFound,
                 SkipReason::Over => error::ErrorCode::AlertOver,
+                SkipReason::Full => error::ErrorCode::LimitReached,
             };
             SkippedBody { alertid: alert.to_string(), code: code.as_str() }
         });
@@ -405,8 +407,24 @@ pub(crate) struct AlertBody {
     snoozed_until: Option<Millis>,
     /// The member of the team it is assigned to.
     assignee: Option<AssigneeBody>,
+    /// The policy that escalates it; null if none does.
+    #[schema(value_type = Option<String>, format = Uuid)]
+    policyid: Option<PolicyId>,
+    /// The step that follows unless somebody responds.
+    next_step: Option<NextStepBody>,
     resolved: Option<ResolvedBody>,
+    /// The monitors that depend on this one, while it is down; null if there are none.
+    affected: Option<AffectedBody>,
     deliveries: Vec<DeliveryBody>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Affected)]
+pub(crate) struct AffectedBody {
+    /// Directly or not.
+    count: usize,
+    /// The first 50 of them.
+    names: Vec<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -414,8 +432,9 @@ pub(crate) struct AlertBody {
 pub(crate) struct SuppressionBody {
     #[schema(value_type = SuppressionReason)]
     reason: &'static str,
-    #[schema(value_type = String, format = Uuid)]
-    id: MaintenanceId,
+    /// The window, the monitor or, for flapping, the alert; null if the caller may not see it.
+    #[schema(value_type = Option<String>, format = Uuid)]
+    id: Option<Uuid>,
     name: String,
     #[schema(value_type = String, format = DateTime)]
     since: Millis,
@@ -443,6 +462,25 @@ pub(crate) struct AssigneeBody {
     #[schema(value_type = String, format = Uuid)]
     userid: UserId,
     name: String,
+}
+
+/// An escalation step that follows.
+#[derive(Serialize, ToSchema)]
+#[schema(as = NextStep)]
+pub(crate) struct NextStepBody {
+    /// From 1.
+    step: u32,
+    #[schema(value_type = String, format = DateTime)]
+    at: Millis,
+    /// The names of the people and notifiers that it reaches.
+    notifies: Vec<String>,
+}
+
+impl NextStepBody {
+    fn of(next: &NextStep) -> Self {
+        let NextStep { step, at, notifies } = next.clone();
+        Self { step, at, notifies }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -501,6 +539,7 @@ impl AlertBody {
             ended: alert.ended,
             suppressed_by: state.suppressed.as_ref().filter(|_| !state.closed).map(|by| {
                 let Suppressed { reason, id, name, since, until } = by.clone();
+                let id = Some(id).filter(|id| !id.is_nil());
                 SuppressionBody { reason: reason.as_str(), id, name, since, until }
             }),
             notified: state.notified,
@@ -512,10 +551,16 @@ impl AlertBody {
             }),
             snoozed_until: state.snoozed_until,
             assignee: listed.assignee.clone().map(|(userid, name)| AssigneeBody { userid, name }),
+            policyid: state.escalation.map(|position| position.policy),
+            next_step: listed.next_step.as_ref().map(NextStepBody::of),
             resolved: state
                 .resolved
                 .clone()
                 .map(|resolved| ResolvedBody { at: resolved.at, name: resolved.name }),
+            affected: listed.affected.as_ref().map(|affected| AffectedBody {
+                count: affected.count,
+                names: affected.names.clone(),
+            }),
             deliveries: listed.deliveries.iter().map(DeliveryBody::of).collect(),
         }
     }

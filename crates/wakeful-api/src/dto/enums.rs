@@ -11,6 +11,8 @@ use wakeful_core::action_link;
 use wakeful_core::alerting::{alert, state, step};
 use wakeful_core::audit;
 use wakeful_core::billing;
+use wakeful_core::calendar::hours;
+use wakeful_core::dependency;
 use wakeful_core::heartbeat::Beat;
 use wakeful_core::history::HistoryStatus;
 use wakeful_core::maintenance;
@@ -18,6 +20,8 @@ use wakeful_core::monitors::spec::{self, AuthenticationKind, Method, RecordType}
 use wakeful_core::notifications::notifier::email::SecurityKind;
 use wakeful_core::notifications::notifier::{self, BuiltinTemplate};
 use wakeful_core::notifications::{delivery_state, event};
+use wakeful_core::oncall;
+use wakeful_core::quiet;
 use wakeful_core::severity;
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::billing::Decline;
@@ -119,6 +123,8 @@ closed_sets! {
     MfaPolicy = names!(access::MfaPolicy);
     /// The status of a monitor; pending until the first verdict.
     MonitorStatus = names!(Status);
+    /// What a monitor is to one that depends on it.
+    DependencyKind = names!(dependency::DependencyKind);
     /// The status that a target reports.
     ReportStatus = Report::STATUSES.iter().map(|status| status.as_str());
     /// The result of a check; unknown if it could not be performed.
@@ -143,6 +149,12 @@ closed_sets! {
     TimelineKind = names!(step::NoteKind).chain(["delivery"]);
     /// What suppresses an alert.
     SuppressionReason = names!(state::Reason);
+    /// A day of the week.
+    Day = names!(hours::Day);
+    /// The unit of the turns of an on-call layer.
+    TurnUnit = names!(oncall::Unit);
+    /// What happens to messages in quiet hours.
+    QuietThen = names!(quiet::Then);
     /// What an action link can do.
     LinkAction = names!(action_link::LinkAction);
     /// The state of a delivery; waiting if it will be sent, or sent again.

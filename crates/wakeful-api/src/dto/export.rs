@@ -115,15 +115,15 @@ impl PersonalExport {
 
     /// Without the entries of the audit log.
     pub(crate) fn of(caller: &Caller, data: PersonalData) -> Self {
-        let PersonalData { profile, account, teams, sessions, keys, contacts } = data;
+        let PersonalData { account, teams, sessions, keys, contacts } = data;
         Self {
             success: true,
             account: ExportedAccount {
                 userid: caller.user(),
                 email: caller.email().to_owned(),
-                name: profile.name,
+                name: caller.name().to_owned(),
                 email_verified: account.email_verified,
-                mfa: profile.mfa_enabled,
+                mfa: caller.mfa_enabled(),
                 admin: caller.is_admin(),
                 created: account.created,
                 modified: account.modified,

@@ -275,6 +275,32 @@ impl Fields {
         })
     }
 
+    /// The same, with the text in another field of each object; an empty one unless it is sent.
+    pub(crate) fn optional_pairs(
+        &mut self,
+        field: &str,
+        key: &str,
+        other: &str,
+    ) -> Option<Vec<(String, String)>> {
+        let keys = self.optional_items(field, Some(key))?;
+        let other = |place: usize| {
+            let item = self.values.get(field)?.as_array()?.get(place)?;
+            item.get(other).filter(|value| !value.is_null()).cloned()
+        };
+        let mut pairs = Vec::new();
+        for (place, key) in keys.into_iter().enumerate() {
+            match other(place) {
+                None => pairs.push((key, String::new())),
+                Some(Value::String(text)) => pairs.push((key, text)),
+                Some(_) => {
+                    self.refuse(field, "must be a comma-separated string or an array");
+                    return None;
+                }
+            }
+        }
+        Some(pairs)
+    }
+
     /// The same for values that may also be numbers.
     pub(crate) fn optional_items_or_numbers(&mut self, field: &str) -> Option<Vec<String>> {
         self.items(field, |item| match item {
@@ -325,6 +351,45 @@ impl Fields {
         let value = read(&mut inner);
         self.errors.append(&mut inner.errors);
         value
+    }
+
+    /// An array of objects, each read by `read`; its errors have the field's name and the place
+    /// in the array as a prefix, as in `steps.0.after`. `None` if it was omitted or is invalid.
+    pub(crate) fn optional_objects<T>(
+        &mut self,
+        field: &str,
+        max: usize,
+        mut read: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let items = match self.values.get(field) {
+            None | Some(Value::Null) => return None,
+            Some(Value::Array(items)) if items.len() <= max => items.clone(),
+            Some(Value::Array(_)) => {
+                self.refuse(field, format!("must have at most {max} items"));
+                return None;
+            }
+            Some(_) => {
+                self.refuse(field, "must be an array of objects");
+                return None;
+            }
+        };
+        let mut all = Some(Vec::with_capacity(items.len()));
+        for (place, item) in items.into_iter().enumerate() {
+            let Value::Object(values) = item else {
+                self.refuse(field, "must be an array of objects");
+                return None;
+            };
+            let prefix = format!("{}{field}.{place}.", self.prefix);
+            let mut inner = Self { values, prefix, errors: Vec::new() };
+            let one = read(&mut inner);
+            let is_valid = inner.errors.is_empty();
+            self.errors.append(&mut inner.errors);
+            match (one, &mut all) {
+                (Some(one), Some(all)) if is_valid => all.push(one),
+                _ => all = None,
+            }
+        }
+        all
     }
 
     /// Records a required field that was omitted.

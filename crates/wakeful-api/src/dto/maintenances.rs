@@ -97,7 +97,7 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Window>) -> Option<Wind
     let name = fields.require("name", name);
     let description = fields.optional_short_text("description", MAX_DESCRIPTION_LENGTH);
     let isactive = fields.optional_flag("isactive");
-    let selector = selector(fields, stored);
+    let selector = selector(fields, stored.map(|old| &old.selector));
     let schedule = schedule(fields, stored.map(|old| &old.schedule));
     let checks = named(fields, "checks", Checks::ALL, Checks::as_str);
     let counts = named(fields, "counts", Counts::ALL, Counts::as_str);
@@ -140,8 +140,9 @@ fn named<T: Copy>(
     })
 }
 
-fn selector(fields: &mut Fields, stored: Option<&Window>) -> Option<Selector> {
-    let old = stored.map(|old| SelectorParts::from(old.selector.clone())).unwrap_or_default();
+/// The fields of a selector: those that are sent, and otherwise those of `old`.
+pub(super) fn selector(fields: &mut Fields, old: Option<&Selector>) -> Option<Selector> {
+    let old = old.cloned().map(SelectorParts::from).unwrap_or_default();
     let monitors = ids(fields, "monitors", "monitorid", MonitorId::parse);
     let groups = ids(fields, "groups", "monitorid", MonitorId::parse);
     let tags = tags_of(fields, "tags");

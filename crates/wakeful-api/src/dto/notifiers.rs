@@ -9,11 +9,15 @@ mod webhook;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wakeful_core::Invalid;
+use wakeful_core::calendar::zone::Zone;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
 use wakeful_core::monitors::Name;
 use wakeful_core::notifications::event;
+use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::{Channel, Health, Kind, Notifier, Subject};
 use wakeful_core::notifications::recipients::{Recipients, RefusedRecipient};
+use wakeful_core::quiet::{Quiet, Then};
+use wakeful_core::severity::Severity as SeverityName;
 use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
 use wakeful_engine::{
@@ -26,8 +30,10 @@ use self::email::{EmailBody, SaveEmail};
 use self::webhook::{SaveWebhook, WebhookBody};
 use super::enums::{
     DeliveryState, EventType, HealthState, KnownEventType, KnownNotifierType, NotifierType,
+    QuietThen, Severity,
 };
 use super::fields::Fields;
+use super::hours::{HoursBody, SaveHours, hours};
 
 /// A notifier to create (without `notifierid`) or to change.
 #[derive(ToSchema)]
@@ -50,6 +56,54 @@ pub(crate) struct SaveNotifier {
     /// Whether new monitors use the notifier unless they name their own; unchanged if
     /// omitted, and false for a new notifier.
     isdefault: Option<bool>,
+    /// Less urgent outages are not reported. Default: info.
+    #[schema(value_type = Option<Severity>)]
+    min_severity: (),
+    /// The types of events that it gets.
+    #[schema(value_type = Option<Vec<KnownEventType>>)]
+    events: (),
+    /// The quiet hours; without `hours` in it, there are none.
+    quiet: Option<SaveQuiet>,
+}
+
+/// Quiet hours.
+#[derive(ToSchema)]
+#[schema(as = SaveQuiet)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SaveQuiet {
+    /// Default: UTC.
+    time_zone: Option<String>,
+    #[schema(max_items = 14)]
+    hours: Option<Vec<SaveHours>>,
+    /// Messages of this severity or a higher one are sent nevertheless. Default: critical.
+    #[schema(value_type = Option<Severity>)]
+    except: (),
+    /// Whether other messages are sent at the end, or never. Default: hold.
+    #[schema(value_type = Option<QuietThen>)]
+    then: (),
+}
+
+/// The quiet hours that are sent; `Some(None)` removes them.
+fn quiet(fields: &mut Fields) -> Option<Option<Quiet>> {
+    if !fields.has("quiet") {
+        return None;
+    }
+    fields.within("quiet", |fields| {
+        let zone = fields.optional("time_zone", Zone::parse).unwrap_or_else(Zone::utc);
+        let except = fields.optional("except", SeverityName::parse);
+        let then = fields.optional("then", Then::parse).unwrap_or_default();
+        let is_sent = fields.has("hours");
+        let hours = hours(fields, "hours");
+        match hours {
+            None if is_sent => None,
+            None => Some(None),
+            Some(hours) if hours.is_empty() => Some(None),
+            Some(hours) => {
+                let quiet = Quiet::new(zone, hours, except.unwrap_or_default(), then);
+                fields.accept("hours", quiet).map(Some)
+            }
+        }
+    })
 }
 
 /// The stored notifier with the sent fields applied; `None` if some are invalid. The
@@ -69,12 +123,18 @@ pub(crate) fn draft(
     let isactive = fields.optional_flag("isactive");
     let old = stored.map(|old| &old.channel);
     let isdefault = fields.optional_flag("isdefault");
+    let min_severity = fields.optional("min_severity", SeverityName::parse);
+    let events = fields.optional_items("events", None);
+    let events =
+        events.and_then(|names| fields.accept("events", MessageRules::parse_events(&names)));
+    let quiet = quiet(fields);
     let channel = match kind? {
         Kind::Email => fields.within("email", |fields| email::read(fields, old, engine)),
         Kind::Webhook => fields.within("webhook", |fields| webhook::read(fields, old, engine)),
         Kind::Account => old.or(account).cloned(),
     };
-    Some(NotifierDraft { name: name?, channel: channel?, isactive, isdefault })
+    let (name, channel) = (name?, channel?);
+    Some(NotifierDraft { name, channel, isactive, isdefault, min_severity, events, quiet })
 }
 
 /// The type in a request, or else the stored one. A personal notifier stays one, and no other
@@ -149,6 +209,14 @@ pub(crate) struct NotifierBody {
     isactive: bool,
     /// Whether new monitors use the notifier unless they name their own.
     isdefault: bool,
+    /// Less urgent outages are not reported.
+    #[schema(value_type = Severity)]
+    min_severity: &'static str,
+    /// The types of events that it gets.
+    #[schema(value_type = Vec<EventType>)]
+    events: Vec<&'static str>,
+    /// Null if it has none.
+    quiet: Option<QuietBody>,
     health: HealthBody,
     /// Why it was disabled; empty while it is enabled.
     disabled_reason: String,
@@ -198,12 +266,40 @@ impl NotifierBody {
             account,
             isactive: disabled.is_none(),
             isdefault: notifier.isdefault,
+            min_severity: notifier.messages.min_severity.as_str(),
+            events: notifier.messages.event_types(),
+            quiet: notifier.messages.quiet.as_ref().map(QuietBody::of),
             health: HealthBody::of(notifier.health()),
             disabled_reason: disabled.map(|disabled| disabled.why.clone()).unwrap_or_default(),
             disabled: disabled.map(|disabled| disabled.at),
             created: notifier.created,
             modified: notifier.modified,
             redacted: redacted.then_some(true),
+        }
+    }
+}
+
+/// Quiet hours.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Quiet)]
+pub(crate) struct QuietBody {
+    time_zone: String,
+    hours: Vec<HoursBody>,
+    /// Messages of this severity or a higher one are sent nevertheless.
+    #[schema(value_type = Severity)]
+    except: &'static str,
+    /// Whether other messages are sent at the end, or never.
+    #[schema(value_type = QuietThen)]
+    then: &'static str,
+}
+
+impl QuietBody {
+    fn of(quiet: &Quiet) -> Self {
+        Self {
+            time_zone: quiet.zone().name().to_owned(),
+            hours: quiet.hours().iter().map(HoursBody::of).collect(),
+            except: quiet.except().as_str(),
+            then: quiet.then().as_str(),
         }
     }
 }

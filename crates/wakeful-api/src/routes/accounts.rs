@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
-use wakeful_engine::Authorized;
+use wakeful_engine::{Authorized, Caller};
 
 use crate::app::Api;
 use crate::body::Body;
@@ -53,12 +53,11 @@ async fn get_current_user(
     State(api): State<Api>,
     caller: Authorized<permission::Known>,
 ) -> ApiResult<Me> {
-    Ok(Json(current_user(&api, &caller).await?))
+    Ok(Json(current_user(&api, &caller)))
 }
 
-async fn current_user(api: &Api, caller: &Authorized<permission::Known>) -> Result<Me, ApiError> {
-    let profile = api.engine().profile(caller).await?;
-    Ok(Me::of(caller, profile, api.engine().has_mail_server()))
+fn current_user(api: &Api, caller: &Caller) -> Me {
+    Me::of(caller, api.engine().has_mail_server())
 }
 
 /// Returns the user that the credentials belong to, or null without valid credentials. For
@@ -70,7 +69,7 @@ async fn get_session(
     caller: Result<Authorized<permission::Known>, ApiError>,
 ) -> ApiResult<CurrentSession> {
     let user = match caller {
-        Ok(caller) => Some(current_user(&api, &caller).await?),
+        Ok(caller) => Some(current_user(&api, &caller)),
         Err(error) if error.is_not_authenticated() => None,
         Err(error) => return Err(error),
     };

@@ -8,7 +8,9 @@ mod admin;
 mod alerts;
 mod api_keys;
 mod audit;
+mod calendar;
 mod contact;
+mod contacts;
 mod email_verification;
 mod events;
 mod export;
@@ -24,10 +26,13 @@ mod notifiers;
 mod passwords;
 mod payment_callback;
 mod payment_methods;
+mod policies;
 mod push;
 mod reauthentication;
 mod regions;
 mod report;
+mod routing;
+mod schedules;
 mod services;
 mod sessions;
 mod stats;
@@ -49,6 +54,7 @@ pub(crate) fn public() -> OpenApiRouter<Api> {
         .merge(contact::public())
         .merge(push::public())
         .merge(action_links::public())
+        .merge(calendar::public())
         .merge(payment_callback::public())
 }
 
@@ -74,6 +80,10 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(monitors::protected())
         .merge(notifiers::protected())
         .merge(maintenances::protected())
+        .merge(policies::protected())
+        .merge(schedules::protected())
+        .merge(contacts::protected())
+        .merge(routing::protected())
         .merge(regions::protected())
         .merge(history::protected())
         .merge(alerts::protected())

@@ -18,17 +18,19 @@ use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Kind;
+use wakeful_core::severity::Severity;
 use wakeful_engine::Authorized;
 use wakeful_engine::{Error, MonitorQuery, MonitorView};
 
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::Fields;
-use crate::dto::enums::{KnownMonitorType, MonitorStatus};
+use crate::dto::enums::{KnownMonitorType, MonitorStatus, Severity as SeverityName};
 use crate::dto::monitors::request::parse_status;
 use crate::dto::monitors::response::MonitorList;
 use crate::dto::monitors::row::{MonitorRow, MonitorRows};
 use crate::error::{ApiError, ErrorBody};
+use crate::path_id;
 use crate::query::{self, Query};
 use crate::routes::monitors::monitor_body;
 use crate::serve::BufferedBytes;
@@ -51,16 +53,20 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         ("status" = Option<MonitorStatus>, Query, description = "Only this status"),
         ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
         ("q" = Option<String>, Query, description = "Part of a name, target or tag"),
-        ("maintenance" = Option<bool>, Query, description = "Only monitors that are in maintenance, or only those that are not")),
+        ("maintenance" = Option<bool>, Query, description = "Only monitors that are in maintenance, or only those that are not"),
+        ("severity" = Option<SeverityName>, Query, description = "Only this severity"),
+        ("group" = Option<String>, Query, description = "Only members of the group with this id")),
     responses(
         (status = 200, description = "The monitors", body = MonitorList<'static>),
+        (status = 404, description = "The team has no such group", body = ErrorBody),
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_monitors(
     State(api): State<Api>,
     caller: Authorized<permission::View>,
     Query(query): Query,
 ) -> Result<Response, ApiError> {
-    ListStream::begin(api, caller, query, |api, view, text| append(text, &monitor_body(api, view)))?
+    ListStream::begin(api, caller, query, |api, view, text| append(text, &monitor_body(api, view)))
+        .await?
         .respond()
         .await
 }
@@ -74,16 +80,22 @@ async fn list_monitors(
         ("status" = Option<MonitorStatus>, Query, description = "Only this status"),
         ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
         ("q" = Option<String>, Query, description = "Part of a name, target or tag"),
-        ("maintenance" = Option<bool>, Query, description = "Only monitors that are in maintenance, or only those that are not")),
+        ("maintenance" = Option<bool>, Query, description = "Only monitors that are in maintenance, or only those that are not"),
+        ("severity" = Option<SeverityName>, Query, description = "Only this severity"),
+        ("group" = Option<String>, Query, description = "Only members of the group with this id")),
     responses(
         (status = 200, description = "The monitors", body = MonitorRows),
+        (status = 404, description = "The team has no such group", body = ErrorBody),
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_monitor_rows(
     State(api): State<Api>,
     caller: Authorized<permission::View>,
     Query(query): Query,
 ) -> Result<Response, ApiError> {
-    ListStream::begin(api, caller, query, |_, view, text| append(text, &row(view)))?.respond().await
+    ListStream::begin(api, caller, query, |_, view, text| append(text, &row(view)))
+        .await?
+        .respond()
+        .await
 }
 
 fn filter(query: &mut Fields) -> MonitorQuery {
@@ -93,6 +105,8 @@ fn filter(query: &mut Fields) -> MonitorQuery {
         tag: query.optional_text("tag"),
         q: query.optional_text("q"),
         maintenance: query.optional("maintenance", parse_flag),
+        severity: query.optional("severity", Severity::parse),
+        members: None,
         limit: query::limit(query),
         after: query::cursor(query, MonitorId::parse),
     }
@@ -133,14 +147,19 @@ enum Position {
 }
 
 impl ListStream {
-    fn begin(
+    async fn begin(
         api: Api,
         caller: Authorized<permission::View>,
         mut query: Fields,
         write: Write,
     ) -> Result<Self, ApiError> {
         let filter = filter(&mut query);
-        let filter = query.finish(Some(filter))?;
+        let group = query.optional_text("group").filter(|group| !group.is_empty());
+        let mut filter = query.finish(Some(filter))?;
+        if let Some(group) = group {
+            let id = path_id::parse(&group, "monitor", MonitorId::parse)?;
+            filter.members = Some(api.engine().group_members(&caller, id).await?);
+        }
         let is_page = filter.limit.is_some();
         Ok(Self { api, caller, filter, is_page, write, at: Position::Start })
     }

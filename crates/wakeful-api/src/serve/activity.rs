@@ -29,6 +29,8 @@ pub(super) struct Activity {
     in_progress: AtomicU32,
     /// Those of them that wait for the server and not for the client.
     at_work: AtomicU32,
+    /// Since when there have been any.
+    working_since: AtomicU64,
     had_request: AtomicBool,
     /// When the last request ended, or the connection's task began.
     idle_since: AtomicU64,
@@ -67,6 +69,29 @@ impl Evictable {
     pub(super) fn is_idle(self) -> bool {
         matches!(self, Self::Idle { .. })
     }
+
+    pub(super) fn since(self) -> u64 {
+        let (Self::Idle { since } | Self::WithoutProgress { since } | Self::SlowBody { since }) =
+            self;
+        since
+    }
+}
+
+/// How suitable a connection of a crowded site is for being closed in favor of another site:
+/// the smallest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Yielding {
+    Idle {
+        since: u64,
+    },
+    /// A request waits for its client. Another request, or the end of one, is a new wait.
+    Waiting {
+        since: u64,
+    },
+    /// Its requests have been handled for long, one or another of them at any time.
+    Working {
+        since: u64,
+    },
 }
 
 impl Activity {
@@ -76,6 +101,7 @@ impl Activity {
             epoch,
             in_progress: AtomicU32::new(0),
             at_work: AtomicU32::new(0),
+            working_since: AtomicU64::new(now),
             had_request: AtomicBool::new(false),
             idle_since: AtomicU64::new(NOT_BEGUN),
             progress_at: AtomicU64::new(now),
@@ -148,16 +174,31 @@ impl Activity {
         }
     }
 
-    /// Since when the connection has been waiting for its client, if it is not the client that
-    /// waits for the server. A new request of the client, or the end of one, is a new wait.
-    pub(super) fn waiting_since(&self) -> Option<u64> {
+    /// Whether this connection may be closed in favor of a site that has far fewer. While its
+    /// client waits for the server, that must have taken a while.
+    pub(super) fn yielding(&self, min_work: Duration) -> Option<Yielding> {
         if self.at_work.load(Ordering::Acquire) > 0 {
-            return None;
+            let since = self.working_since.load(Ordering::Relaxed);
+            return (self.elapsed_since(since) >= min_work).then_some(Yielding::Working { since });
         }
         match self.in_progress.load(Ordering::Acquire) {
-            0 => Some(self.idle_since.load(Ordering::Relaxed)).filter(|since| *since != NOT_BEGUN),
-            _ => Some(self.progress_at.load(Ordering::Relaxed)),
+            0 => Some(self.idle_since.load(Ordering::Relaxed))
+                .filter(|since| *since != NOT_BEGUN)
+                .map(|since| Yielding::Idle { since }),
+            _ => Some(Yielding::Waiting { since: self.progress_at.load(Ordering::Relaxed) }),
         }
+    }
+
+    pub(super) fn elapsed_since(&self, since: u64) -> Duration {
+        Duration::from_micros(self.now().saturating_sub(since))
+    }
+
+    /// One more request waits for the server.
+    fn begin_work(&self) {
+        if self.at_work.load(Ordering::Acquire) == 0 {
+            self.working_since.store(self.now(), Ordering::Relaxed);
+        }
+        self.at_work.fetch_add(1, Ordering::AcqRel);
     }
 
     /// The number of requests that wait for more of their bodies.
@@ -203,7 +244,7 @@ pub(super) struct Work(Arc<Activity>);
 
 impl Work {
     pub(super) fn begin(activity: Arc<Activity>) -> Self {
-        activity.at_work.fetch_add(1, Ordering::AcqRel);
+        activity.begin_work();
         Self(activity)
     }
 }
@@ -243,7 +284,7 @@ impl Arrival {
                 at_work.fetch_sub(1, Ordering::AcqRel);
             }
             (true, false) => {
-                at_work.fetch_add(1, Ordering::AcqRel);
+                self.activity.begin_work();
                 waiting_bodies.fetch_sub(1, Ordering::AcqRel);
             }
             _ => {}

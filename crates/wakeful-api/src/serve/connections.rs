@@ -1,13 +1,13 @@
 //! The open connections by site, and the admission of new ones. A client at its limit
 //! loses its own longest-idle connection, a site one of its clients; when all slots are
-//! taken, the longest-idle connection of any client is closed, or else one that waits for its
-//! client, of the site that has by far the most. If none can be closed, the new connection
-//! gets a reserved slot, which serves reports and health checks only.
+//! taken, the longest-idle connection of any client is closed, or else one of the sites that
+//! have the most, if the site of the newcomer has far fewer. If none can be closed, the new
+//! connection gets a reserved slot, which serves reports and health checks only.
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,11 +24,21 @@ const EVICTION_BATCH: usize = 256;
 /// How many connections without progress are closed at once when there are too many
 /// requests.
 const STALLED_BATCH: usize = 32;
-/// A site is crowded if it has more than this part of all, and this many times as many as the
-/// site of the newcomer. However its clients keep their connections from becoming idle, they
-/// cannot keep others out.
-const CROWD_PART: usize = 32;
-const CROWD_FACTOR: usize = 4;
+/// A site makes room for another if it would still have this many times as many. However its
+/// clients keep their connections from becoming idle, they cannot keep others out.
+const CROWD_FACTOR: usize = 2;
+/// How many sites are tried for one newcomer.
+const MAX_CROWD_SITES: usize = 64;
+/// The site of a newcomer is large compared to another with this many times as many. A browser
+/// opens six connections at once.
+const LARGE_FACTOR: usize = 8;
+/// How long a connection must have been idle to be closed in favor of a large site, so that
+/// one that opens connections all the time does not cost others theirs.
+const MIN_IDLE_FOR_LARGE_SITE: Duration = Duration::from_secs(5);
+/// A site is crowded in the reserved slots if it has more than this part of them, and this
+/// many times as many as the site of the newcomer.
+const RESERVED_CROWD_PART: usize = 32;
+const RESERVED_CROWD_FACTOR: usize = 4;
 /// The minimum time between two passes; a pass takes too long to run for every new
 /// connection.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
@@ -48,25 +58,42 @@ pub(super) struct Connections {
 #[derive(Default)]
 struct Table {
     /// All connections; those in reserved slots are in `reserved` as well.
-    sites: HashMap<ClientNetwork, Vec<Connection>>,
+    sites: HashMap<ClientNetwork, Site>,
     reserved: Vec<Connection>,
     total: usize,
     /// To be closed next, the longest-idle last.
     candidates: Vec<(Evictable, Connection)>,
     searched: Option<Instant>,
     crowd: Crowd,
-    /// The same with requests whose bodies have not arrived.
-    uploads: Crowd,
+    upload_crowd: Crowd,
     searched_stalled: Option<Instant>,
     warned: Option<Instant>,
 }
 
-/// The connections that wait for their clients, of the site with the most of these.
+#[derive(Default)]
+struct Site {
+    connections: Vec<Connection>,
+    /// Those in general slots, those of trusted proxies aside.
+    general: usize,
+}
+
+/// The sites that make room for others.
 #[derive(Default)]
 struct Crowd {
-    /// With the beginnings of their waits, the longest wait last.
-    waiting: Vec<(u64, Connection)>,
+    /// Those with the most, in the order of their turns.
+    sites: VecDeque<ClientNetwork>,
+    /// How many the largest one had.
+    largest: usize,
     searched: Option<Instant>,
+}
+
+/// What sites are compared by.
+#[derive(Clone, Copy)]
+enum Measure {
+    /// Connections in general slots.
+    Connections,
+    /// Requests that wait for their bodies.
+    Uploads,
 }
 
 #[derive(Clone)]
@@ -113,7 +140,8 @@ impl Connections {
         let mut table = self.table();
         let mut reserved = false;
         if !trusted {
-            let (of_client, of_site) = table.counts(client);
+            let of_client = table.of_site(client).filter(|other| other.client == client).count();
+            let of_site = table.in_general_slots(client.site());
             if of_client >= limits.per_client {
                 if !table.evict_of(client, Some(client), limits) {
                     refused("client_share");
@@ -126,7 +154,9 @@ impl Connections {
         }
         if !reserved && table.general() >= limits.connections {
             table.warn(limits);
-            reserved = !table.evict(limits) && !table.evict_from_crowd(client, trusted, limits);
+            let own = if trusted { 0 } else { table.in_general_slots(client.site()) };
+            reserved = !table.evict(own, limits)
+                && !table.evict_from_crowd(Measure::Connections, own, limits);
         }
         if reserved && !table.has_reserved_slot(client, trusted, limits) {
             refused("all_taken");
@@ -142,13 +172,15 @@ impl Connections {
 
     /// Closes the connection that has been idle the longest, if one is idle.
     pub(super) fn evict_longest_idle(&self) {
-        self.table().evict(&self.limits);
+        self.table().evict(0, &self.limits);
     }
 
     /// Closes a connection with requests whose bodies have not arrived, in favor of a request
     /// of another site.
     pub(super) fn make_room_for(&self, client: Option<ClientNetwork>) -> bool {
-        self.table().evict_uploads(client, &self.limits)
+        let mut table = self.table();
+        let own = client.map_or(0, |client| table.measure(client.site(), Measure::Uploads));
+        table.evict_from_crowd(Measure::Uploads, own, &self.limits)
     }
 
     /// Closes connections whose requests make no progress.
@@ -182,20 +214,10 @@ fn refused(reason: &'static str) {
 }
 
 impl Table {
-    /// The connections of a client, and those of its site in general slots.
-    fn counts(&self, client: ClientNetwork) -> (usize, usize) {
-        let mut counts = (0, 0);
-        for other in self.of_site(client) {
-            counts.0 += usize::from(other.client == client);
-            counts.1 += usize::from(!other.reserved);
-        }
-        counts
-    }
-
     /// The connections of a client's site, those of trusted proxies aside.
     fn of_site(&self, client: ClientNetwork) -> impl Iterator<Item = &Connection> {
-        let of_site = self.sites.get(&client.site()).into_iter().flatten();
-        of_site.filter(|other| !other.trusted)
+        let of_site = self.sites.get(&client.site()).into_iter();
+        of_site.flat_map(|site| &site.connections).filter(|other| !other.trusted)
     }
 
     fn general(&self) -> usize {
@@ -204,32 +226,37 @@ impl Table {
 
     fn add(&mut self, connection: &Connection) {
         self.total += 1;
-        self.sites.entry(connection.client.site()).or_default().push(connection.clone());
+        let site = self.sites.entry(connection.client.site()).or_default();
+        site.connections.push(connection.clone());
+        site.general += usize::from(connection.is_general());
         if connection.reserved {
             self.reserved.push(connection.clone());
         }
     }
 
-    /// Does nothing if the connection has been evicted.
-    fn remove(&mut self, connection: &Connection) {
-        let site = connection.client.site();
-        let Some(of_site) = self.sites.get_mut(&site) else { return };
-        if !take_out(of_site, connection) {
-            return;
+    /// Returns false if the connection has been evicted, or closed by its client.
+    fn remove(&mut self, connection: &Connection) -> bool {
+        let network = connection.client.site();
+        let Some(site) = self.sites.get_mut(&network) else { return false };
+        if !take_out(&mut site.connections, connection) {
+            return false;
         }
-        if of_site.is_empty() {
-            self.sites.remove(&site);
+        site.general -= usize::from(connection.is_general());
+        if site.connections.is_empty() {
+            self.sites.remove(&network);
         }
         self.total -= 1;
         if connection.reserved {
             take_out(&mut self.reserved, connection);
         }
+        true
     }
 
-    /// Its task closes it in a moment; its slot is free now.
-    fn close(&mut self, connection: &Connection) {
+    /// Its task closes it in a moment; its slot is free now. Returns false if it was free
+    /// before.
+    fn close(&mut self, connection: &Connection) -> bool {
         connection.activity.close();
-        self.remove(connection);
+        self.remove(connection)
     }
 
     /// Closes a connection of a client's site: of only one client, or in a general slot.
@@ -246,8 +273,7 @@ impl Table {
         let Some(connection) = first_to_close(of_site, limits.min_idle, limits) else {
             return false;
         };
-        self.close(&connection);
-        true
+        self.close(&connection)
     }
 
     /// Whether a client gets a reserved slot. A site that has its part of them, or the most when
@@ -272,7 +298,8 @@ impl Table {
         }
         let most = sites.into_iter().max_by_key(|(_, number)| *number);
         let from_most = most.is_some_and(|(site, number)| {
-            let crowded = is_crowded(number, own, limits.reserved);
+            let crowded = number > limits.reserved / RESERVED_CROWD_PART
+                && number >= RESERVED_CROWD_FACTOR * (own + 1);
             let min_age = if crowded { Duration::ZERO } else { RESERVED_MIN_AGE };
             self.close_reserved(Some(site), min_age, limits)
         });
@@ -295,81 +322,104 @@ impl Table {
         let oldest = || among().min_by_key(|other| other.accepted).cloned();
         let oldest = || oldest().filter(|oldest| oldest.accepted.elapsed() >= min_age);
         let Some(connection) = idle.or_else(oldest) else { return false };
-        self.close(&connection);
-        true
+        self.close(&connection)
     }
 
-    /// Closes a connection of any client in a general slot.
-    fn evict(&mut self, limits: &Limits) -> bool {
+    /// Closes a connection of any client in a general slot, in favor of a site that has `own`.
+    fn evict(&mut self, own: usize, limits: &Limits) -> bool {
         loop {
-            let Some((rank, connection)) = self.candidates.pop() else {
+            let first =
+                self.candidates.iter().rposition(|(rank, other)| self.may_take(own, *rank, other));
+            let Some(first) = first else {
                 if !self.find_candidates(limits) {
                     return false;
                 }
                 continue;
             };
+            let (rank, connection) = self.candidates.remove(first);
             // Meanwhile another connection may have become the first to close.
             let outdated = !rank.is_idle() && !self.searched_recently();
             let activity = &connection.activity;
             let unchanged = activity.evictable(limits.min_idle, limits.min_stall) == Some(rank);
-            if unchanged && !outdated && !activity.is_closed() {
-                self.close(&connection);
+            if unchanged && !outdated && !activity.is_closed() && self.close(&connection) {
                 return true;
             }
         }
     }
 
-    /// Closes a connection that waits for its client, of the most crowded site. It need not
-    /// have waited for long: its clients could prevent that.
-    fn evict_from_crowd(&mut self, client: ClientNetwork, trusted: bool, limits: &Limits) -> bool {
-        if !is_recent(self.crowd.searched) {
-            self.crowd = self.find_crowd(|_| 1);
+    /// Whether a site that has `own` may take the slot of a connection.
+    fn may_take(&self, own: usize, rank: Evictable, connection: &Connection) -> bool {
+        connection.trusted
+            || own < LARGE_FACTOR * self.in_general_slots(connection.client.site())
+            || connection.activity.elapsed_since(rank.since()) >= MIN_IDLE_FOR_LARGE_SITE
+    }
+
+    /// Closes a connection of one of the sites with the most, in favor of a site that has
+    /// `own`. It need not have waited for its client for long: that client could prevent it.
+    fn evict_from_crowd(&mut self, by: Measure, own: usize, limits: &Limits) -> bool {
+        if !is_recent(self.crowd(by).searched) {
+            *self.crowd(by) = self.find_crowd(by);
         }
-        let own = if trusted { 0 } else { self.in_general_slots(client.site()) };
-        let crowd = self.crowd.site().map_or(0, |site| self.in_general_slots(site));
-        let first = is_crowded(crowd, own, limits.connections).then(|| self.crowd.next()).flatten();
-        first.inspect(|connection| self.close(connection)).is_some()
-    }
-
-    /// The same for a request: the sites are compared by requests that wait for their bodies.
-    fn evict_uploads(&mut self, client: Option<ClientNetwork>, limits: &Limits) -> bool {
-        if !is_recent(self.uploads.searched) {
-            self.uploads = self.find_crowd(Activity::waiting_bodies);
+        // Nearly all newcomers of a crowd end here.
+        if !makes_room(self.crowd(by).largest, own) {
+            return false;
         }
-        let own = client.map_or(0, |client| self.uploads_of(client.site()));
-        let crowd = self.uploads.site().map_or(0, |site| self.uploads_of(site));
-        let first =
-            is_crowded(crowd, own, limits.connections).then(|| self.uploads.next()).flatten();
-        first.inspect(|connection| self.close(connection)).is_some()
+        for _ in 0..self.crowd(by).sites.len().min(MAX_CROWD_SITES) {
+            let Some(site) = self.crowd(by).sites.pop_front() else { return false };
+            if !makes_room(self.measure(site, by), own) {
+                self.crowd(by).sites.push_back(site);
+            } else if let Some(connection) = self.first_yielding(site, by, limits) {
+                self.crowd(by).sites.push_back(site);
+                return self.close(&connection);
+            }
+            // A site that has nothing to close is not asked again until the next pass.
+        }
+        false
     }
 
-    /// One pass finds the connections to close for many newcomers: of the site with the largest
-    /// sum of what `counted` returns, those of which it returns anything.
-    fn find_crowd(&self, counted: impl Fn(&Activity) -> usize) -> Crowd {
-        let count_site = |site: &Vec<Connection>| {
-            let general = site.iter().filter(|other| !other.trusted && !other.reserved);
-            let waiting = general.filter_map(|other| {
-                let since = other.activity.waiting_since()?;
-                let number = counted(&other.activity);
-                (number > 0).then(|| (number, (since, other.clone())))
-            });
-            let (numbers, waiting): (Vec<usize>, Vec<_>) = waiting.unzip();
-            (numbers.into_iter().sum::<usize>(), waiting)
-        };
-        let most = self.sites.values().map(count_site).max_by_key(|(sum, _)| *sum);
-        let (_, mut waiting) = most.unwrap_or_default();
-        waiting.sort_unstable_by_key(|(since, _)| Reverse(*since));
-        Crowd { waiting, searched: Some(Instant::now()) }
+    fn crowd(&mut self, by: Measure) -> &mut Crowd {
+        match by {
+            Measure::Connections => &mut self.crowd,
+            Measure::Uploads => &mut self.upload_crowd,
+        }
     }
 
-    /// The requests of a site that wait for their bodies.
-    fn uploads_of(&self, site: ClientNetwork) -> usize {
-        self.of_site(site).map(|other| other.activity.waiting_bodies()).sum()
+    /// The sites that have at least half as many as the largest one. One pass serves many
+    /// newcomers.
+    fn find_crowd(&self, by: Measure) -> Crowd {
+        let mut sites: Vec<(usize, ClientNetwork)> =
+            self.sites.iter().map(|(network, site)| (site.measure(by), *network)).collect();
+        let largest = sites.iter().map(|(number, _)| *number).max().unwrap_or(0);
+        sites.retain(|(number, _)| *number > 0 && 2 * number >= largest);
+        sites.sort_unstable_by_key(|(number, _)| Reverse(*number));
+        let sites = sites.into_iter().map(|(_, network)| network).collect();
+        Crowd { sites, largest, searched: Some(Instant::now()) }
+    }
+
+    /// The connection of a site that makes room first.
+    fn first_yielding(
+        &self,
+        site: ClientNetwork,
+        by: Measure,
+        limits: &Limits,
+    ) -> Option<Connection> {
+        let general = self.sites.get(&site)?.connections.iter().filter(|other| other.is_general());
+        let counted = general.filter(|other| match by {
+            Measure::Connections => true,
+            Measure::Uploads => other.activity.waiting_bodies() > 0,
+        });
+        let yielding =
+            counted.filter_map(|other| Some((other.activity.yielding(limits.min_stall)?, other)));
+        yielding.min_by_key(|(rank, _)| *rank).map(|(_, connection)| connection.clone())
+    }
+
+    fn measure(&self, site: ClientNetwork, by: Measure) -> usize {
+        self.sites.get(&site).map_or(0, |site| site.measure(by))
     }
 
     /// The connections of a site in general slots, those of trusted proxies aside.
     fn in_general_slots(&self, site: ClientNetwork) -> usize {
-        self.of_site(site).filter(|other| !other.reserved).count()
+        self.measure(site, Measure::Connections)
     }
 
     /// Closes some of the connections whose requests make no progress, or that send a body
@@ -404,7 +454,8 @@ impl Table {
 
     /// The connections in general slots that may be closed.
     fn ranked(&self, limits: &Limits) -> Vec<(Evictable, Connection)> {
-        let general = self.sites.values().flatten().filter(|other| !other.reserved);
+        let all = self.sites.values().flat_map(|site| &site.connections);
+        let general = all.filter(|other| !other.reserved);
         let ranked = general.filter_map(|connection| {
             let rank = connection.activity.evictable(limits.min_idle, limits.min_stall)?;
             Some((rank, connection.clone()))
@@ -429,25 +480,27 @@ impl Table {
     }
 }
 
-/// Whether a site with `crowd` of `all` makes room for one of a site that has `own`.
-fn is_crowded(crowd: usize, own: usize, all: usize) -> bool {
-    crowd > all / CROWD_PART && crowd >= CROWD_FACTOR * (own + 1)
+/// Whether a site with so many makes room for one more of a site that has `own`.
+fn makes_room(number: usize, own: usize) -> bool {
+    number >= CROWD_FACTOR * (own + 1)
 }
 
-impl Crowd {
-    fn site(&self) -> Option<ClientNetwork> {
-        self.waiting.last().map(|(_, connection)| connection.client.site())
-    }
-
-    /// The connection with the longest wait, if that has not ended meanwhile.
-    fn next(&mut self) -> Option<Connection> {
-        while let Some((since, connection)) = self.waiting.pop() {
-            let activity = &connection.activity;
-            if activity.waiting_since() == Some(since) && !activity.is_closed() {
-                return Some(connection);
+impl Site {
+    fn measure(&self, by: Measure) -> usize {
+        match by {
+            Measure::Connections => self.general,
+            Measure::Uploads => {
+                let clients = self.connections.iter().filter(|other| !other.trusted);
+                clients.map(|other| other.activity.waiting_bodies()).sum()
             }
         }
-        None
+    }
+}
+
+impl Connection {
+    /// In a general slot, and not of a trusted proxy.
+    fn is_general(&self) -> bool {
+        !self.trusted && !self.reserved
     }
 }
 
@@ -593,8 +646,103 @@ mod tests {
         let _uploads: Vec<_> = slots.iter().map(|slot| upload(slot.activity())).collect();
         assert!(connections.admit(from(100, 1)).unwrap().is_reserved());
         assert!(!slots.iter().any(|slot| slot.activity().is_closed()));
-        assert!(is_crowded(1_024, 255, 4_096) && !is_crowded(1_024, 256, 4_096));
-        assert!(!is_crowded(128, 0, 4_096), "a crowd has more than its part");
+        assert!(makes_room(1_024, 511) && !makes_room(1_024, 512));
+        assert!(makes_room(2, 0) && !makes_room(1, 0), "no site loses its only connection");
+    }
+
+    const SITES: usize = 33;
+
+    /// All general slots, taken by clients of 33 sites, one after the other.
+    async fn taken_by_many_sites() -> (Arc<Connections>, Vec<Slot>) {
+        let connections = Arc::new(Connections::new(Limits::default(), Vec::new()));
+        let mut slots = Vec::new();
+        for at in 0..Limits::default().connections {
+            let slot = connections.admit(from((at % SITES) as u8, 1)).unwrap();
+            slot.activity().begin();
+            slots.push(slot);
+            tokio::time::advance(Duration::from_micros(1)).await;
+        }
+        (connections, slots)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connections_that_are_opened_again_and_again_do_not_keep_other_sites_out() {
+        let (connections, slots) = taken_by_many_sites().await;
+        let mut slots = VecDeque::from(slots);
+        let mut victims = Vec::new();
+        for round in 0..50 {
+            // Each is closed shortly before it could be closed in favor of another.
+            tokio::time::advance(Duration::from_millis(40)).await;
+            for at in 0..slots.len() / 10 {
+                slots.pop_front();
+                let opened = connections.admit(from((at % SITES) as u8, 1));
+                slots.extend(opened.inspect(|slot| slot.activity().begin()));
+            }
+            let victim = connections.admit(from(100 + round, 1)).unwrap();
+            victim.activity().begin();
+            assert!(!victim.is_reserved(), "{round}");
+            victims.push(victim);
+            assert!(connections.table().general() <= Limits::default().connections);
+            // Those that have been idle for longer may be closed in favor of another victim.
+            let mut active = victims.iter().rev().take(10);
+            assert!(!active.any(|victim| victim.activity().is_closed()), "{round}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slot_that_its_client_has_left_is_not_given_away_twice() {
+        let limits = Limits::default();
+        for wait in [SEARCH_INTERVAL, limits.min_idle] {
+            let (connections, mut slots) = taken_by_many_sites().await;
+            tokio::time::advance(wait).await;
+            let mut opened = vec![connections.admit(from(200, 1)).unwrap()];
+            // Those that would be closed next.
+            slots.drain(..100);
+            opened.extend((0..200).map(|site| connections.admit(from(site, 9)).unwrap()));
+            assert!(!opened.iter().any(Slot::is_reserved), "{wait:?}");
+            assert_eq!(connections.table().general(), limits.connections, "{wait:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_are_handled_for_long_do_not_keep_other_sites_out() {
+        let limits = Limits::default();
+        let (connections, slots) = taken_by_many_sites().await;
+        let mut work: Vec<_> =
+            slots.iter().map(|slot| Work::begin(Arc::clone(slot.activity()))).collect();
+        tokio::time::advance(limits.min_stall / 2).await;
+        // Another request of the same connection is not a new beginning.
+        work.extend(slots.iter().map(|slot| Work::begin(Arc::clone(slot.activity()))));
+        assert!(connections.admit(from(100, 1)).unwrap().is_reserved());
+        tokio::time::advance(limits.min_stall / 2).await;
+        assert!(!connections.admit(from(100, 1)).unwrap().is_reserved());
+        assert_eq!(slots.iter().filter(|slot| slot.activity().is_closed()).count(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_site_takes_the_connection_of_a_small_one_only_after_a_long_idle_time() {
+        let limits = Limits::default();
+        let connections = Arc::new(Connections::new(limits.clone(), Vec::new()));
+        let small = connections.admit(from(100, 1)).unwrap();
+        small.activity().begin();
+        tokio::time::advance(limits.min_idle).await;
+        let slots: Vec<Slot> = (1..limits.connections)
+            .map(|at| connections.admit(from((at % SITES) as u8, 1)).unwrap())
+            .collect();
+        slots.iter().for_each(|slot| slot.activity().begin());
+        assert!(connections.admit(from(1, 1)).unwrap().is_reserved());
+        let visitor = connections.admit(from(101, 1)).unwrap();
+        assert!(!visitor.is_reserved() && small.activity().is_closed(), "it is idle");
+        drop(visitor);
+        let small = connections.admit(from(100, 1)).unwrap();
+        small.activity().begin();
+        let _work: Vec<_> =
+            slots.iter().map(|slot| Work::begin(Arc::clone(slot.activity()))).collect();
+        for (wait, reserved) in [(Duration::from_secs(4), true), (Duration::from_secs(1), false)] {
+            tokio::time::advance(wait).await;
+            assert_eq!(connections.admit(from(1, 1)).unwrap().is_reserved(), reserved, "{wait:?}");
+            assert_eq!(small.activity().is_closed(), !reserved);
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! The requests that are being received or handled. A client may have as many as
 //! connections: HTTP/2 would allow it many more, each with headers and a body in memory.
-//! When all places are taken, the site with by far the most requests whose bodies have not
-//! arrived makes room for others. Beyond the limits only reports and health checks are served,
+//! When all places are taken, the sites with the most requests whose bodies have not arrived
+//! make room for others. Beyond the limits only reports and health checks are served,
 //! and few at a time. Those with a body, which may never arrive, cannot take the places of
 //! those without.
 

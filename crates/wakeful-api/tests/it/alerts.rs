@@ -3,6 +3,8 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::action_link::{ActionLink, Subject};
+use wakeful_core::id::{AlertId, UserId};
 use wakeful_engine::alerting::processor::process_due;
 use wakeful_testkit::{
     Answer, App, Client, DatabaseKind, Hook, Receiver, User, both_databases, until,
@@ -282,8 +284,40 @@ both_databases! {
         for (call, body) in [("comment", &comment), ("snooze", &json!({"seconds": 60}))] {
             assert_eq!(outage.post(call, body).await.status, 422, "{call}");
         }
+        let entries = "select count(*) from alert_events";
+        let before = outage.app.database.number(entries).await;
+        let ids = json!({"alertids": [outage.alert], "seconds": 60});
+        let changed = outage.ann.client.post("alerts/snooze", &ids).await.ok();
+        let full = json!([{"alertid": outage.alert, "code": "limit_reached"}]);
+        assert_eq!((&changed["done"], &changed["skipped"]), (&json!(0), &full));
+        assert_eq!(outage.app.database.number(entries).await, before);
         outage.post("acknowledge", &json!({})).await.ok();
         outage.post("resolve", &json!({})).await.ok();
+    }
+
+    async fn a_link_to_a_person_works_as_long_as_that_person_can_access_the_monitor(setup: Setup) {
+        let outage = Outage::begin(setup).await;
+        let bob = outage.ann.colleague(&outage.app.anonymous(), "bob@example.com").await;
+        let subject = Subject::User(UserId::parse(&bob.userid).unwrap());
+        let link = ActionLink { alert: AlertId::parse(&outage.alert).unwrap(), subject };
+        let token = outage.app.store.action_token(&link);
+        let limit = async |role: &str, tags: &str| {
+            let body = json!({"userid": bob.userid, "role": role, "tags": tags});
+            outage.ann.client.post("member/save", &body).await.ok();
+        };
+        let comment = json!({"action": "comment", "text": "mine"});
+        let statuses = async || {
+            let read = outage.link(Method::GET, &token, None).await;
+            let written = outage.link(Method::POST, &token, Some(&comment)).await;
+            (read.status, written.status)
+        };
+        for (role, tags, status) in [("responder", "shop", 200), ("responder", "print", 404),
+            ("responder", "shop", 200), ("viewer", "shop", 404), ("responder", "shop", 200)] {
+            limit(role, tags).await;
+            assert_eq!(statuses().await, (status, status), "{role} {tags}");
+        }
+        outage.ann.client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
+        assert_eq!(statuses().await, (404, 404));
     }
 
     async fn an_assigned_user_is_notified(setup: Setup) {

@@ -17,6 +17,8 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/audit/stream/test", "sends"),
     ("POST /api/v1/authenticated", "reads"),
     ("POST /api/v1/contactus", "a message to the operator"),
+    ("POST /api/v1/contacts/feed", "the caller's own settings"),
+    ("POST /api/v1/contacts/save", "the caller's own settings"),
     ("POST /api/v1/delivery/{deliveryid}/resend", "sends"),
     ("POST /api/v1/email/send", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/invitation/read", "reads"),
@@ -32,6 +34,7 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/payment/callback/stripe", "triggers a lookup"),
     ("POST /api/v1/reauthenticate", "only failures are recorded; see reauthentication.rs"),
     ("POST /api/v1/reauthenticate/start", "reads"),
+    ("POST /api/v1/routing/try", "reads"),
     ("POST /api/v1/team/switch", "chooses what a session shows"),
     ("POST /api/v1/team/remove", "deletes the log; see teams.rs"),
     ("POST /api/membership/save", "the same handler as /api/v1/membership/save"),
@@ -88,6 +91,7 @@ async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
     log.one("POST /api/v1/email/verify", "member.verify").await;
     change_monitors(ann, log, &receiver).await;
     change_maintenance(ann, log).await;
+    change_on_call(ann, log).await;
     change_alerts(app, ann, log, &receiver).await;
     change_streams(ann, log, &receiver).await;
     change_people(app, ann, log).await;
@@ -226,6 +230,46 @@ async fn change_maintenance(ann: &User, log: &mut Log) {
     log.one("POST /api/v1/maintenance/{maintenanceid}/end", "maintenance.end").await;
     ann.client.delete(&format!("maintenance/{id}/delete")).await.ok();
     log.one("DELETE /api/v1/maintenance/{maintenanceid}/delete", "maintenance.delete").await;
+}
+
+async fn change_on_call(ann: &User, log: &mut Log) {
+    let policy = json!({"name": "Production", "steps": [{"notify": [{"userid": ann.userid}]}]});
+    let saved = ann.client.post("policy/save", &policy).await.ok()["policy"].clone();
+    let id = saved["policyid"].as_str().unwrap();
+    let entry = log.one("POST /api/v1/policy/save", "policy.create").await;
+    assert_eq!(entry["object"], json!({"kind": "policy", "id": id, "name": "Production"}));
+    let change = json!({"policyid": id, "repeat": 2});
+    ann.client.post("policy/save", &change).await.ok();
+    let entry = log.one("POST /api/v1/policy/save", "policy.update").await;
+    assert_eq!(entry["changes"], json!([{"field": "repeat", "from": 0, "to": 2}]));
+    ann.client.post("policy/save", &change).await.ok();
+    assert_eq!(log.newest().await["seq"], log.last, "a save without a change is none");
+    let rules = json!({"rules": [{"name": "all", "everything": true, "severity": "info"}]});
+    ann.client.post("routing/save", &rules).await.ok();
+    log.one("POST /api/v1/routing/save", "routing.update").await;
+    ann.client.post("routing/save", &json!({"rules": []})).await.ok();
+    log.one("POST /api/v1/routing/save", "routing.update").await;
+    ann.client.delete(&format!("policy/{id}/delete")).await.ok();
+    log.one("DELETE /api/v1/policy/{policyid}/delete", "policy.delete").await;
+    let schedule = json!({"name": "Ops", "time_zone": "UTC", "layers": []});
+    let saved = ann.client.post("schedule/save", &schedule).await.ok()["schedule"].clone();
+    let id = saved["scheduleid"].as_str().unwrap();
+    log.one("POST /api/v1/schedule/save", "schedule.create").await;
+    let change = json!({"scheduleid": id, "name": "Nights"});
+    ann.client.post("schedule/save", &change).await.ok();
+    log.one("POST /api/v1/schedule/save", "schedule.update").await;
+    let replacement = json!({"userid": ann.userid, "starts": "2026-11-16T00:00",
+        "ends": "2026-11-17T00:00"});
+    let path = format!("schedule/{id}/override");
+    let added = ann.client.post(&path, &replacement).await.ok();
+    log.one("POST /api/v1/schedule/{scheduleid}/override", "schedule.override").await;
+    let overrideid = added["overrideid"].as_str().unwrap();
+    ann.client.delete(&format!("override/{overrideid}/delete")).await.ok();
+    log.one("DELETE /api/v1/override/{overrideid}/delete", "schedule.override").await;
+    ann.client.post_nothing(&format!("schedule/{id}/feed")).await.ok();
+    log.one("POST /api/v1/schedule/{scheduleid}/feed", "schedule.feed").await;
+    ann.client.delete(&format!("schedule/{id}/delete")).await.ok();
+    log.one("DELETE /api/v1/schedule/{scheduleid}/delete", "schedule.delete").await;
 }
 
 async fn change_streams(ann: &User, log: &mut Log, receiver: &Receiver) {

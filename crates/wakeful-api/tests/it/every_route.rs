@@ -16,6 +16,7 @@ pub(crate) const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
 const PUBLIC: &[&str] = &[
     "GET /api/action/{token}",
     "POST /api/action/{token}",
+    "GET /api/calendar/{file}",
     "DELETE /api/push/{token}",
     "GET /api/push/{token}",
     "PATCH /api/push/{token}",
@@ -156,7 +157,7 @@ both_databases! {
             let path = operation.path_with(UNKNOWN);
             let answer = app.anonymous().call(operation.method.clone(), &path, Some(&json!({}))).await;
             let expected = match operation.path.as_str() {
-                "/api/push/{token}" => 404,
+                "/api/push/{token}" | "/api/calendar/{file}" => 404,
                 "/api/action/{token}" if operation.method == Method::GET => 404,
                 "/api/v1/payment/callback/stripe" => 400,
                 "/api/v1/session" => 200,
@@ -180,6 +181,9 @@ struct Team {
     /// A monitor that has a push URL.
     push_monitorid: String,
     maintenanceid: String,
+    policyid: String,
+    scheduleid: String,
+    overrideid: String,
     notifierid: String,
     /// The notifier of that monitor.
     used_notifierid: String,
@@ -211,6 +215,16 @@ impl Team {
             "duration": 86400});
         let window = user.client.post("maintenance/save", &window).await.ok();
         let maintenanceid = text(&window["maintenance"]["maintenanceid"]);
+        let policy = json!({"name": "policy", "steps": [{"notify": [{"everybody": true}]}]});
+        let policy = user.client.post("policy/save", &policy).await.ok();
+        let policyid = text(&policy["policy"]["policyid"]);
+        let schedule = json!({"name": "schedule", "time_zone": "UTC", "layers": []});
+        let schedule = user.client.post("schedule/save", &schedule).await.ok();
+        let scheduleid = text(&schedule["schedule"]["scheduleid"]);
+        let replacement = json!({"userid": user.userid, "starts": "2026-11-16T00:00",
+            "ends": "2026-11-17T00:00"});
+        let path = format!("schedule/{scheduleid}/override");
+        let overrideid = text(&user.client.post(&path, &replacement).await.ok()["overrideid"]);
         let stream = json!({"url": receiver.url});
         let streamid = text(&user.client.post("audit/stream/save", &stream).await.ok()["streamid"]);
         let (push_monitorid, used_notifierid, deliveryid) = Self::deliver(&user, &hook).await;
@@ -230,6 +244,9 @@ impl Team {
             monitorid,
             push_monitorid,
             maintenanceid,
+            policyid,
+            scheduleid,
+            overrideid,
             notifierid,
             used_notifierid,
             deliveryid,
@@ -319,6 +336,14 @@ const fn of_stream(operation: &'static str) -> Row {
 
 const fn of_maintenance(operation: &'static str) -> Row {
     Row { operation, takes: "maintenanceid", id: |team| &team.maintenanceid, ..of_monitor("") }
+}
+
+const fn of_policy(operation: &'static str) -> Row {
+    Row { operation, takes: "policyid", id: |team| &team.policyid, ..of_monitor("") }
+}
+
+const fn of_schedule(operation: &'static str) -> Row {
+    Row { operation, takes: "scheduleid", id: |team| &team.scheduleid, ..of_monitor("") }
 }
 
 const fn of_method(operation: &'static str) -> Row {
@@ -427,7 +452,11 @@ const ROWS: &[Row] = &[
     },
     of_monitor("GET /api/v1/monitor/{monitorid}/get"),
     of_monitor("DELETE /api/v1/monitor/{monitorid}/delete"),
-    Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/save") },
+    Row {
+        takes: "monitorid policyid",
+        body: |id| monitor(Some(id)),
+        ..of_monitor("POST /api/v1/monitor/save")
+    },
     Row {
         body: |_| json!({"status": "up"}),
         ..of_monitor("POST /api/v1/monitor/notify/{monitorid}")
@@ -437,7 +466,11 @@ const ROWS: &[Row] = &[
         id: |team| &team.push_monitorid,
         ..of_monitor("POST /api/v1/monitor/{monitorid}/push/rotate")
     },
-    Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/try") },
+    Row {
+        takes: "monitorid policyid",
+        body: |id| monitor(Some(id)),
+        ..of_monitor("POST /api/v1/monitor/try")
+    },
     Row {
         takes: "ids",
         body: |id| json!({"ids": [id], "isactive": false}),
@@ -471,6 +504,41 @@ const ROWS: &[Row] = &[
         ..of_maintenance("POST /api/v1/maintenance/{maintenanceid}/extend")
     },
     of_maintenance("DELETE /api/v1/maintenance/{maintenanceid}/delete"),
+    Row {
+        takes: "notifierid policyid scheduleid userid",
+        body: |id| json!({"policyid": id, "name": "changed"}),
+        ..of_policy("POST /api/v1/policy/save")
+    },
+    of_policy("DELETE /api/v1/policy/{policyid}/delete"),
+    of_schedule("GET /api/v1/schedule/{scheduleid}/get"),
+    Row {
+        body: |id| json!({"scheduleid": id, "name": "changed"}),
+        ..of_schedule("POST /api/v1/schedule/save")
+    },
+    of_schedule("DELETE /api/v1/schedule/{scheduleid}/delete"),
+    Row {
+        takes: "scheduleid userid",
+        body: |_| json!({"userid": UNKNOWN, "starts": "2026-12-01T00:00", "ends": "2026-12-02T00:00"}),
+        ..of_schedule("POST /api/v1/schedule/{scheduleid}/override")
+    },
+    of_schedule("POST /api/v1/schedule/{scheduleid}/feed"),
+    Row {
+        operation: "DELETE /api/v1/override/{overrideid}/delete",
+        takes: "overrideid",
+        id: |team| &team.overrideid,
+        ..of_monitor("")
+    },
+    Row {
+        body: |id| json!({"rules": [{"notifierid": id}]}),
+        status: 422,
+        ..of_notifier("POST /api/v1/contacts/save")
+    },
+    Row {
+        body: |id| json!({"rules": [{"name": "x", "everything": true, "policyid": id}]}),
+        status: 422,
+        ..of_policy("POST /api/v1/routing/save")
+    },
+    Row { body: |id| json!({"monitorid": id}), ..of_monitor("POST /api/v1/routing/try") },
     of_monitor("GET /api/v1/alerts"),
     Row { body: |_| Value::Null, ..of_alert("GET /api/v1/alert/{alertid}/get") },
     of_alert("POST /api/v1/alert/{alertid}/acknowledge"),
@@ -642,8 +710,10 @@ both_databases! {
             let team = Team::make(&app, &email).await;
             let operation = operations().into_iter().find(|operation| operation.name() == row.operation).unwrap();
             let answer = send(&team.user.client, &operation, row, (row.id)(&team)).await;
-            // The id is known, but one turns off one's own MFA with a code.
-            let is_refused = row.operation.ends_with("/member/mfareset");
+            // The id is known, but one turns off one's own MFA with a code, and the user who
+            // should take over is not.
+            let refused = ["/member/mfareset", "/override"];
+            let is_refused = refused.iter().any(|path| row.operation.ends_with(path));
             let expected = if is_refused { 422 } else { 200 };
             assert_eq!(answer.status, expected, "{}: {}", row.operation, answer.text);
         }

@@ -14,7 +14,12 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/admin/deliveries",
     "/api/v1/admin/settings",
     "/api/v1/admin/overview",
+    "/api/v1/contacts",
     "/api/v1/maintenance/{maintenanceid}/get",
+    // At most 50 schedules.
+    "/api/v1/oncall",
+    "/api/v1/routing",
+    "/api/v1/schedule/{scheduleid}/get",
     "/api/v1/alert/{alertid}/get",
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
@@ -49,7 +54,9 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         path("/api/v1/notifier/{notifierid}/deliveries", "deliveries"),
         path("/api/v1/notifiers", "notifiers"),
         path("/api/v1/paymentmethods/get", "paymentMethods"),
+        path("/api/v1/policies", "policies"),
         path("/api/v1/regions", "regions"),
+        path("/api/v1/schedules", "schedules"),
         path("/api/v1/services", "services"),
         path("/api/v1/sessions", "sessions"),
         path("/api/v1/team/get", "message"),
@@ -118,6 +125,10 @@ async fn populate(app: &App, ann: &User, receiver: &Receiver) -> (String, String
         let window =
             json!({"name": name, "tags": "x", "starts": "2026-12-01T10:00", "duration": 600});
         client.post("maintenance/save", &window).await.ok();
+        let policy = json!({"name": name, "steps": [{"notify": [{"everybody": true}]}]});
+        client.post("policy/save", &policy).await.ok();
+        let schedule = json!({"name": name, "time_zone": "UTC", "layers": []});
+        client.post("schedule/save", &schedule).await.ok();
         tick();
     }
     for plan in ["starter", "pro", "business"] {

@@ -177,6 +177,7 @@ both_databases! {
                 Kind::Api => json!({"grace": 9}),
                 Kind::Dns => json!({"hostname": "example.com", "port": "53",
                     "dns": {"resolver_server": "127.0.0.1", "record_type": "A"}}),
+                Kind::Group => json!({"group": {"tags": "web", "rule": "percent:50"}}),
                 Kind::Http | Kind::HttpKeyword => json!({"http": {"url": "http://127.0.0.1:1/",
                     "username": "u", "password": "p", "authentication_type": "Basic",
                     "headers": "X-A: 1", "keyword": "ok"}}),

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::certificate::ExpiryWarning;
+use crate::flapping::Flaps;
 use crate::id::{AlertId, MonitorId, TeamId};
 use crate::monitors::Monitor;
 use crate::named_enum;
@@ -31,6 +32,8 @@ named_enum! {
     pub enum AlertKind {
         Outage = "outage",
         Certificate = "certificate",
+        /// The monitor goes down again and again.
+        Flapping = "flapping",
     }
 }
 
@@ -74,6 +77,20 @@ impl Alert {
         }
     }
 
+    /// The alert about a monitor that flaps, in place of one more outage.
+    pub fn of_flapping(id: AlertId, monitor: &Monitor, flaps: &Flaps, now: Millis) -> Self {
+        Self {
+            id,
+            team: monitor.team,
+            monitor: monitor.id,
+            kind: AlertKind::Flapping,
+            severity: monitor.severity,
+            cause: flaps.describe(),
+            started: now,
+            ended: None,
+        }
+    }
+
     /// How long the outage lasted, or has lasted so far.
     pub fn length(&self, now: Millis) -> Duration {
         self.ended.unwrap_or(now).since(self.started)
@@ -100,9 +117,12 @@ mod tests {
             retry_interval: None,
             resend_interval: None,
             severity: Default::default(),
+            policy: None,
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),
+            depends_on: Vec::new(),
+            flapping: Default::default(),
             regions: Default::default(),
             quorum: Default::default(),
             push_token: None,

@@ -4,3 +4,4 @@ pub mod alert;
 pub mod order;
 pub mod state;
 pub mod step;
+mod suppression;

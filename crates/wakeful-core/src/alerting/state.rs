@@ -3,8 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use uuid::Uuid;
 
-use crate::id::{MaintenanceId, UserId};
+use crate::escalation::Position;
+use crate::id::{NotifierId, PolicyId, UserId};
 use crate::named_enum;
 use crate::serde_millis;
 use crate::severity::Severity;
@@ -22,6 +24,12 @@ pub struct AlertState {
     /// What withheld its notification, and when that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub released: Option<Released>,
+    /// Since when the verdict about a parent is awaited.
+    #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
+    pub doubt_since: Option<Millis>,
+    /// The monitor counts as unreachable: a parent is the path to it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unreachable: bool,
     /// When notifications were sent.
     #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
     pub notified: Option<Millis>,
@@ -37,6 +45,12 @@ pub struct AlertState {
     /// When the next reminder is due.
     #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
     pub reminder_at: Option<Millis>,
+    /// What the routing rules said when it was reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route: Option<Routed>,
+    /// Where its escalation is; `None` before the first step is planned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub escalation: Option<Position>,
     /// Since when follow-ups are paused.
     #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Millis>,
@@ -51,8 +65,8 @@ pub struct AlertState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suppressed {
     pub reason: Reason,
-    /// The window.
-    pub id: MaintenanceId,
+    /// The window, the parent, the group, or the alert about flapping.
+    pub id: Uuid,
     pub name: String,
     #[serde(with = "serde_millis::instant")]
     pub since: Millis,
@@ -70,8 +84,25 @@ named_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Reason {
+        Flapping = "flapping",
         Maintenance = "maintenance",
+        Dependency = "dependency",
+        Group = "group",
     }
+}
+
+/// What the routing rules say about an alert.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Routed {
+    /// In addition to those of the monitor.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notifiers: Vec<NotifierId>,
+    /// Instead of the monitor's policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
 }
 
 /// What suppressed an alert until it was released.
@@ -146,12 +177,17 @@ impl AlertState {
     pub fn shifted_back(mut self, by: Duration, now: Millis) -> Self {
         let times = [
             &mut self.suppression_end,
+            &mut self.doubt_since,
             &mut self.snoozed_until,
             &mut self.reminder_at,
             &mut self.paused_at,
         ];
         for at in times.into_iter().flatten().filter(|at| **at > now) {
             *at = at.before(by);
+        }
+        // The next step is due so long after this time.
+        if let Some(position) = &mut self.escalation {
+            position.from = position.from.before(by);
         }
         self
     }
@@ -160,13 +196,14 @@ impl AlertState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::MaintenanceId;
 
     #[test]
     fn a_state_is_stored_and_read_again() {
         let user = UserId::new(Millis(1), [1; 10]);
         let suppressed = Suppressed {
             reason: Reason::Maintenance,
-            id: MaintenanceId::new(Millis(1), [2; 10]),
+            id: MaintenanceId::new(Millis(1), [2; 10]).uuid(),
             name: "Backups".to_owned(),
             since: Millis(5),
             until: None,
@@ -182,6 +219,7 @@ mod tests {
                 via: "web".to_owned(),
             }),
             severity: Some(Severity::Info),
+            escalation: Some(Position::start(PolicyId::new(Millis(1), [3; 10]), Millis(9))),
             closed: true,
             ..AlertState::default()
         };

@@ -3,15 +3,23 @@
 //! notified, and when, are here.
 //!
 //! A *fact*, such as `monitor.down`, is sent once to every linked notifier. *Suppression*
-//! withholds facts. *Follow-ups*, such as reminders, repeat a fact until somebody responds.
+//! withholds facts. *Follow-ups*, reminders and escalation steps, repeat a fact until somebody
+//! responds.
 //! Acknowledging and snoozing stop follow-ups and never hide a fact; suppression stops both.
+
+mod escalate;
+
+pub use escalate::PolicyContext;
 
 use std::time::Duration;
 
 use super::alert::AlertKind;
 use super::order::{Action, Order};
-use super::state::{Acknowledged, AlertState, AlertStatus, Reason, Released, Resolved, Suppressed};
-use crate::id::{MonitorId, UserId};
+use super::state::{Acknowledged, AlertState, AlertStatus, Released, Resolved, Suppressed};
+use super::suppression::Suppressor;
+use crate::dependency::Parent;
+use crate::flapping::{FlapLimit, Flaps};
+use crate::id::{AlertId, MonitorId, UserId};
 use crate::maintenance::Cover;
 use crate::named_enum;
 use crate::notifications::reminder::{self, Pace};
@@ -19,9 +27,9 @@ use crate::severity::Severity;
 use crate::time::Millis;
 
 /// When a suppression without a known end is decided again.
-const UNKNOWN_END_INTERVAL: Duration = Duration::from_secs(60);
+pub(super) const UNKNOWN_END_INTERVAL: Duration = Duration::from_secs(60);
 /// How often a check is requested until it happens.
-const RECHECK_INTERVAL: Duration = Duration::from_secs(10);
+pub(super) const RECHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// An outage that begins this soon after an acknowledged one is acknowledged, too.
 const ACKNOWLEDGED_AGAIN: Duration = Duration::from_secs(600);
 
@@ -33,7 +41,7 @@ pub struct Facts {
     /// As opened; a user may have set another one.
     pub severity: Severity,
     pub started: Millis,
-    /// For an outage, when the monitor recovered.
+    /// For an outage, when the monitor recovered; for flapping, when it was steady again.
     pub ended: Option<Millis>,
     pub opening: Report,
     pub recovery: Report,
@@ -53,6 +61,12 @@ pub enum Report {
 pub struct Context {
     /// The windows that cover the monitor.
     pub cover: Option<Cover>,
+    /// The monitors it depends on.
+    pub parents: Vec<Parent>,
+    /// The group that reports its outages instead.
+    pub quiet_group: Option<QuietGroup>,
+    /// `None` unless the monitor has a limit.
+    pub flapping: Option<Flapping>,
     pub isactive: bool,
     /// Whether the status of the monitor is down.
     pub down: bool,
@@ -63,6 +77,29 @@ pub struct Context {
     pub previous: Option<AcknowledgedOutage>,
     /// For a certificate warning: the target still presents that certificate.
     pub same_certificate: bool,
+    /// The escalation policy of the alert.
+    pub policy: Option<PolicyContext>,
+}
+
+/// A group that reports the outages of its members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuietGroup {
+    pub id: MonitorId,
+    pub name: String,
+}
+
+/// How often the monitor has been down recently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flapping {
+    pub limit: FlapLimit,
+    /// The starts of its recent outages outside maintenance.
+    pub starts: Vec<Millis>,
+    /// When its status last changed.
+    pub changed: Option<Millis>,
+    /// The alert about its flapping, if it is open.
+    pub open: Option<AlertId>,
+    /// The id of the alert that would open in place of this outage.
+    pub next: AlertId,
 }
 
 /// An acknowledged outage that has ended.
@@ -83,6 +120,24 @@ pub struct Step {
     pub ask: Vec<MonitorId>,
     /// When to decide again.
     pub due: Option<Millis>,
+    /// The alert about flapping that opens in place of this outage.
+    pub flaps: Option<(AlertId, Flaps)>,
+    /// When the alert about flapping has ended.
+    pub ended: Option<Millis>,
+    /// The time that counts as unreachable has begun or ended.
+    pub unreachable: Option<Unreachable>,
+}
+
+/// A change of what counts as unreachable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreachable {
+    Begins(Millis),
+    Ends(Millis),
+    /// Both within one decision.
+    Was {
+        from: Millis,
+        to: Millis,
+    },
 }
 
 /// A message to send.
@@ -102,6 +157,19 @@ pub enum Notification {
     Assigned(UserId),
     /// To every recipient of an earlier message.
     Resolved,
+    /// To all recipients of these steps of the policy. The last of them, its round, and how often
+    /// the escalation has begun again distinguish it from others.
+    Escalated {
+        round: u32,
+        step: u32,
+        /// A bit for each step.
+        steps: u16,
+        restarts: u32,
+        /// The alert was snoozed until now.
+        woken: bool,
+    },
+    /// No step of the round has reached anybody: to the account of every member of the team.
+    Everybody { round: u32, restarts: u32 },
 }
 
 /// An entry of the timeline.
@@ -122,6 +190,11 @@ named_enum! {
         Suppressed = "suppressed",
         Released = "released",
         Notified = "notified",
+        /// To so many notifiers: the team has too many waiting messages.
+        NotSent = "not_sent",
+        Escalated = "escalated",
+        /// A step that reached no one.
+        Nobody = "nobody",
         Acknowledged = "acknowledged",
         Unacknowledged = "unacknowledged",
         Snoozed = "snoozed",
@@ -145,14 +218,16 @@ impl NoteKind {
 impl Facts {
     /// Whether the alert has ended or was resolved: only comments are possible.
     pub fn is_over(&self, state: &AlertState) -> bool {
-        state.resolved.is_some() || (self.ended.is_some() && self.kind == AlertKind::Outage)
+        state.resolved.is_some() || (self.ended.is_some() && self.kind != AlertKind::Certificate)
     }
 
     /// Whether a user can do this with the alert now.
     pub fn accepts(&self, state: &AlertState, action: &Action) -> bool {
         match self.kind {
             AlertKind::Certificate => action.is_for_warnings(),
-            AlertKind::Outage => !self.is_over(state) || action.is_for_any_alert(),
+            AlertKind::Outage | AlertKind::Flapping => {
+                !self.is_over(state) || action.is_for_any_alert()
+            }
         }
     }
 
@@ -161,7 +236,8 @@ impl Facts {
     }
 
     pub fn severity(&self, state: &AlertState) -> Severity {
-        state.severity.unwrap_or(self.severity)
+        let routed = state.route.as_ref().and_then(|route| route.severity);
+        state.severity.or(routed).unwrap_or(self.severity)
     }
 }
 
@@ -181,6 +257,9 @@ pub fn step(
         notify: Vec::new(),
         notes: Vec::new(),
         ask: Vec::new(),
+        flaps: None,
+        ended: None,
+        unreachable: None,
     };
     decision.note_opening();
     if let Some(order) = order.filter(|order| alert.accepts(state, &order.action)) {
@@ -189,23 +268,27 @@ pub fn step(
     let due = match alert.kind {
         AlertKind::Certificate => decision.warn(),
         AlertKind::Outage => decision.respond(),
+        AlertKind::Flapping => decision.respond_to_flapping(),
     };
-    let Decision { state, notify, notes, ask, .. } = decision;
-    Step { state, notify, notes, ask, due }
+    let Decision { state, notify, notes, ask, flaps, ended, unreachable, .. } = decision;
+    Step { state, notify, notes, ask, due, flaps, ended, unreachable }
 }
 
-struct Decision<'a> {
-    alert: &'a Facts,
-    context: &'a Context,
-    now: Millis,
-    state: AlertState,
+pub(super) struct Decision<'a> {
+    pub(super) alert: &'a Facts,
+    pub(super) context: &'a Context,
+    pub(super) now: Millis,
+    pub(super) state: AlertState,
     notify: Vec<Notification>,
     notes: Vec<Note>,
-    ask: Vec<MonitorId>,
+    pub(super) ask: Vec<MonitorId>,
+    pub(super) flaps: Option<(AlertId, Flaps)>,
+    ended: Option<Millis>,
+    pub(super) unreachable: Option<Unreachable>,
 }
 
 impl Decision<'_> {
-    fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
+    pub(super) fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
         self.notes.push(Note {
             kind,
             text: text.into(),
@@ -256,8 +339,35 @@ impl Decision<'_> {
             return None;
         }
         if self.state.resolved.is_some() {
+            self.end_unreachable(self.now);
             return None;
         }
+        self.notify_and_follow_up()
+    }
+
+    /// Flapping is over when the status has not changed for half the span, or when there is no
+    /// limit any more. Until then it is reported and followed up like an outage.
+    fn respond_to_flapping(&mut self) -> Option<Millis> {
+        if self.state.closed {
+            return None;
+        }
+        let steady_at = self.context.flapping.as_ref().map(|flapping| {
+            let changed = flapping.changed.unwrap_or(self.alert.started).max(self.alert.started);
+            changed.after(flapping.limit.quiet_span())
+        });
+        let Some(steady_at) = steady_at.filter(|at| *at > self.now) else {
+            self.ended = Some(self.now);
+            self.close();
+            return None;
+        };
+        if self.state.resolved.is_some() {
+            return Some(steady_at);
+        }
+        let due = self.notify_and_follow_up();
+        Some(due.map_or(steady_at, |due| due.min(steady_at)))
+    }
+
+    fn notify_and_follow_up(&mut self) -> Option<Millis> {
         if self.state.notified.is_none() {
             if let Some(due) = self.suppress().or_else(|| self.await_release()) {
                 return due.into();
@@ -265,6 +375,9 @@ impl Decision<'_> {
             if self.state.suppressed.is_some() {
                 // Inactive: the next check after it is active again decides.
                 return None;
+            }
+            if let Some(due) = self.doubt().or_else(|| self.flap()) {
+                return Some(due);
             }
             self.send_opening();
             self.acknowledge_again();
@@ -276,7 +389,8 @@ impl Decision<'_> {
     }
 
     fn note_opening(&mut self) {
-        let is_new = self.state == AlertState::default();
+        let route = self.state.route.clone();
+        let is_new = self.state == AlertState { route, ..AlertState::default() };
         if is_new && self.alert.opening == Report::Pending {
             self.note(NoteKind::Opened, "");
         }
@@ -286,19 +400,24 @@ impl Decision<'_> {
     /// alert was suppressed and never sent, it is closed silently.
     fn recover(&mut self) {
         if self.state.notified.is_none() {
-            self.suppress();
+            let _ = self.suppress().or_else(|| self.flap());
         }
+        self.close();
+    }
+
+    fn close(&mut self) {
         let suppressed = self.state.suppressed.clone();
         let text = match &suppressed {
-            Some(by) if self.state.notified.is_none() => format!("during {}", by.describe()),
+            Some(by) if self.state.notified.is_none() => by.meanwhile(),
             _ => String::new(),
         };
         self.note(NoteKind::Recovered, text);
+        self.end_unreachable(self.alert.ended.unwrap_or(self.now));
         self.state.closed = true;
         self.state.snoozed_until = None;
         self.state.reminder_at = None;
         self.state.paused_at = None;
-        if self.state.resolved.is_some() || self.alert.recovery == Report::Elsewhere {
+        if self.state.resolved.is_some() || self.is_closed_elsewhere() {
             return;
         }
         if self.state.notified.is_some() {
@@ -310,31 +429,39 @@ impl Decision<'_> {
         }
     }
 
-    /// Rule 3: nobody is notified while a window suppresses the alert. Returns when to decide
+    /// Whether a node of an earlier version reports the recovery.
+    fn is_closed_elsewhere(&self) -> bool {
+        self.alert.kind == AlertKind::Outage && self.alert.recovery == Report::Elsewhere
+    }
+
+    /// Rule 3: nobody is notified while something suppresses the alert. Returns when to decide
     /// again.
     fn suppress(&mut self) -> Option<Millis> {
-        let cover = self.context.cover.as_ref().filter(|cover| cover.suppresses)?;
-        let window = cover.windows.first()?;
+        let by = self.suppressor()?;
+        let (until, is_path) = (by.until, by.is_path);
+        self.apply(by);
+        if is_path {
+            self.begin_unreachable();
+        }
+        Some(self.end_of(until))
+    }
+
+    pub(super) fn apply(&mut self, by: Suppressor) {
+        let Suppressor { reason, id, name, until, .. } = by;
         let since = self.state.suppressed.as_ref().map_or(self.now, |by| by.since);
-        let by = Suppressed {
-            reason: Reason::Maintenance,
-            id: window.id,
-            name: window.name.clone(),
-            since,
-            until: cover.until,
-        };
+        let by = Suppressed { reason, id, name, since, until };
         if self.state.suppressed.as_ref().is_none_or(|before| before.id != by.id) {
             self.note(NoteKind::Suppressed, by.describe());
         }
         self.state.suppressed = Some(by);
         self.state.suppression_end = None;
-        Some(self.end_of(cover))
+        self.state.doubt_since = None;
     }
 
-    /// When a cover may have ended.
-    fn end_of(&self, cover: &Cover) -> Millis {
+    /// When a suppression may have ended.
+    fn end_of(&self, until: Option<Millis>) -> Millis {
         let unknown = self.now.after(UNKNOWN_END_INTERVAL);
-        cover.until.filter(|until| *until > self.now).unwrap_or(unknown)
+        until.filter(|until| *until > self.now).unwrap_or(unknown)
     }
 
     /// Rule 4: after the suppression, a check decides whether there is anything to report.
@@ -358,6 +485,7 @@ impl Decision<'_> {
     fn release(&mut self, by: Suppressed) {
         let ended = self.state.suppression_end.take().unwrap_or(self.now);
         self.note(NoteKind::Released, format!("{} is over", by.describe()));
+        self.end_unreachable(ended);
         self.state.released = Some(Released { by, ended });
     }
 
@@ -370,8 +498,12 @@ impl Decision<'_> {
     }
 
     fn next_reminder(&self) -> Option<Millis> {
-        let is_outage = self.alert.kind == AlertKind::Outage;
-        self.context.pace.interval.filter(|_| is_outage).map(|span| self.now.after(span))
+        self.reminder_interval().map(|span| self.now.after(span))
+    }
+
+    /// Reminders are about outages.
+    fn reminder_interval(&self) -> Option<Duration> {
+        self.context.pace.interval.filter(|_| self.alert.kind == AlertKind::Outage)
     }
 
     /// An outage soon after an acknowledged one is acknowledged by the same person.
@@ -392,42 +524,55 @@ impl Decision<'_> {
         }
     }
 
-    /// Rule 6: follow-ups pause while the monitor is covered, and continue afterwards where they
-    /// stopped. Returns when to decide again.
+    /// Rule 6: follow-ups pause while the monitor is covered or a parent is down, and continue
+    /// afterwards where they stopped. Returns when to decide again.
     fn pause(&mut self) -> Option<Millis> {
-        let cover = self.context.cover.as_ref().filter(|cover| cover.suppresses);
-        if let Some(cover) = cover {
+        if let Some(Suppressor { reason, id, name, until, .. }) = self.pausing() {
             if self.state.paused_at.is_none() {
                 self.state.paused_at = Some(self.now);
-                let name = cover.windows.first().map_or("", |window| window.name.as_str());
-                self.note(NoteKind::Paused, format!("maintenance {name}"));
+                let by = Suppressed { reason, id, name, since: self.now, until };
+                self.note(NoteKind::Paused, by.describe());
             }
-            return Some(self.end_of(cover));
+            return Some(self.end_of(until));
         }
         if let Some(since) = self.state.paused_at.take() {
             let span = self.now.since(since);
             self.state.reminder_at = self.state.reminder_at.map(|at| at.after(span));
+            self.shift_escalation(span);
             self.note(NoteKind::Resumed, "");
         }
         None
     }
 
-    /// Rules 7 and 8: reminders that are due, unless somebody has responded. Returns when the
-    /// next one is.
+    /// Rules 7 and 8: escalation steps and reminders that are due, unless somebody has responded.
+    /// Returns when the next one is.
     fn follow_up(&mut self) -> Option<Millis> {
-        if self.state.acknowledged.is_some() {
-            self.state.reminder_at = None;
-            return None;
+        if let Some(due) = self.respect_acknowledgement() {
+            return due;
         }
-        let interval = self.context.pace.interval;
         let woken = match self.state.snoozed_until {
             Some(until) if until > self.now => return Some(until),
             until => until,
         };
-        if !self.context.isactive {
-            // What follows is decided when it is active again.
+        if self.alert.kind == AlertKind::Flapping {
+            if self.state.snoozed_until.take().is_some() {
+                self.note(NoteKind::Woke, "");
+            }
             return None;
         }
+        if !self.context.isactive {
+            // What follows is decided when it is active again.
+            self.stop_escalation();
+            return None;
+        }
+        let (step, woken) = self.escalate(woken);
+        let reminder = self.remind(woken);
+        [step, reminder].into_iter().flatten().min()
+    }
+
+    /// Sends a reminder that is due. Returns when the next one is.
+    fn remind(&mut self, woken: Option<Millis>) -> Option<Millis> {
+        let interval = self.reminder_interval();
         let due = match (woken, interval) {
             // After the snooze, one reminder is sent in any case.
             (Some(until), _) => until,
@@ -485,9 +630,8 @@ impl Decision<'_> {
                 (NoteKind::Acknowledged, comment.clone())
             }
             Action::Unacknowledge => {
-                if self.state.acknowledged.take().is_none() {
-                    return;
-                }
+                let Some(before) = self.state.acknowledged.take() else { return };
+                self.resume_escalation(before.at);
                 if self.state.notified.is_some() {
                     self.state.reminder_at = self.next_reminder();
                 }
@@ -535,13 +679,6 @@ impl Decision<'_> {
             name: by.name.clone(),
             via: by.via.clone(),
         });
-    }
-}
-
-impl Suppressed {
-    /// Such as "maintenance Backups".
-    fn describe(&self) -> String {
-        format!("{} {}", self.reason.as_str(), self.name)
     }
 }
 

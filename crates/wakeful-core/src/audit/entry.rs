@@ -38,6 +38,12 @@ named_enum! {
         Alerts = "alerts",
         /// A maintenance window.
         Maintenance = "maintenance",
+        /// An escalation policy.
+        Policy = "policy",
+        /// An on-call schedule.
+        Schedule = "schedule",
+        /// The routing rules of the team.
+        Routing = "routing",
         Person = "person",
         Invitation = "invitation",
         Service = "service",
@@ -81,6 +87,17 @@ named_enum! {
         /// The running occurrence was extended.
         MaintenanceExtend = "maintenance.extend",
         MaintenanceDelete = "maintenance.delete",
+        PolicyCreate = "policy.create",
+        PolicyUpdate = "policy.update",
+        PolicyDelete = "policy.delete",
+        ScheduleCreate = "schedule.create",
+        ScheduleUpdate = "schedule.update",
+        ScheduleDelete = "schedule.delete",
+        /// Somebody takes over for a while, or no longer.
+        ScheduleOverride = "schedule.override",
+        /// A new URL of the calendar feed.
+        ScheduleFeed = "schedule.feed",
+        RoutingUpdate = "routing.update",
         MemberInvite = "member.invite",
         /// An invitation that was not accepted.
         MemberUninvite = "member.uninvite",

@@ -4,6 +4,7 @@
 //! nothing is computed from the first occurrence on.
 
 pub mod cron;
+pub mod hours;
 pub mod rrule;
 pub mod zone;
 

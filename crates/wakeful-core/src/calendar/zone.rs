@@ -122,13 +122,13 @@ pub(super) fn local_millis(local: DateTime) -> i64 {
 }
 
 /// Days since 1970-01-01.
-pub(super) fn day_number(date: Date) -> i64 {
+pub(crate) fn day_number(date: Date) -> i64 {
     date.duration_since(EARLIEST).as_secs() / 86_400
 }
 
 /// The date that many days after 1970-01-01; the first or last possible one when
 /// it is out of range.
-pub(super) fn date_of(day: i64) -> Date {
+pub(crate) fn date_of(day: i64) -> Date {
     let span = SignedDuration::from_secs(day.saturating_mul(86_400));
     EARLIEST.saturating_add(span).clamp(EARLIEST, super::LATEST)
 }

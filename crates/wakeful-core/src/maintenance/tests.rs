@@ -41,6 +41,7 @@ fn window(number: u8, from: i64, to: i64, is_daily: bool) -> Window {
         description: String::new(),
         isactive: true,
         selector: Selector::new(parts).expect("a selector"),
+        reached: Vec::new(),
         schedule: schedule.expect("a schedule"),
         checks: Checks::Run,
         counts: Counts::Excluded,

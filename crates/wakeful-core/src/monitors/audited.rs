@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 use super::bulk::BulkChange;
-use super::spec::{ApiSpec, DnsSpec, HttpSpec, Spec};
+use super::spec::{ApiSpec, DnsSpec, GroupSpec, HttpSpec, Spec};
 use super::{Headers, Interval, Monitor};
 use crate::audit::{Audited, View};
+use crate::dependency::Dependency;
 use crate::id::NotifierId;
 use crate::region::Region;
 
@@ -22,9 +23,13 @@ impl Audited for Monitor {
             .with("retry_interval", seconds(self.retry_interval))
             .with("resend_interval", seconds(self.resend_interval))
             .with("severity", self.severity.as_str())
+            .with("policyid", self.policy.map(|id| id.to_string()))
             .with("upside_down_mode", self.upside_down_mode)
             .with("tags", self.tags.iter().collect::<Vec<_>>())
             .with("notifiers", texts(&self.notifiers))
+            .with("depends_on", self.depends_on.iter().map(dependency).collect::<Vec<_>>())
+            .with("flap_outages", self.flapping.outages)
+            .with("flap_within", self.flapping.within.as_secs())
             .with("regions", self.regions.iter().map(Region::as_str).collect::<Vec<_>>())
             .with("quorum", self.quorum.to_string())
             .with_secret("push_url", self.push_token.as_ref().map_or("", |token| token.expose()));
@@ -32,10 +37,15 @@ impl Audited for Monitor {
     }
 }
 
+fn dependency(one: &Dependency) -> String {
+    format!("{} ({})", one.parent, one.kind.as_str())
+}
+
 fn of_spec(view: View, spec: &Spec) -> View {
     match spec {
         Spec::Api(ApiSpec { grace }) => view.with("grace", seconds(*grace)),
         Spec::Dns(dns) => of_dns(view, dns),
+        Spec::Group(group) => of_group(view, group),
         Spec::Http(http) | Spec::HttpKeyword(http) => of_http(view, http),
         Spec::Ping(ping) => view.with("hostname", ping.hostname.to_string()),
         Spec::Tcp(tcp) => view.with("hostname", tcp.hostname.to_string()).with("port", tcp.port),
@@ -47,6 +57,16 @@ fn of_dns(view: View, dns: &DnsSpec) -> View {
         .with("port", dns.port)
         .with("dns.resolver_server", dns.resolver_server.to_string())
         .with("dns.record_type", dns.record_type.to_string())
+}
+
+fn of_group(view: View, group: &GroupSpec) -> View {
+    let weights: Vec<String> =
+        group.weights.iter().map(|(id, weight)| format!("{id}: {weight}")).collect();
+    let selector = json!(group.members);
+    view.with("group.members", selector)
+        .with("group.rule", group.rule.to_string())
+        .with("group.weights", weights)
+        .with("group.members_quiet", group.members_quiet)
 }
 
 fn of_http(view: View, http: &HttpSpec) -> View {

@@ -15,7 +15,9 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::Invalid;
-use crate::id::{MonitorId, NotifierId, TeamId};
+use crate::dependency::Dependency;
+use crate::flapping::FlapLimit;
+use crate::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use crate::region::{Quorum, Regions};
 use crate::secret::Secret;
 use crate::severity::Severity;
@@ -51,9 +53,14 @@ pub struct Monitor {
     pub resend_interval: Option<Duration>,
     /// How urgent its alerts are.
     pub severity: Severity,
+    /// How its outages are escalated.
+    pub policy: Option<PolicyId>,
     pub upside_down_mode: bool,
     pub tags: Tags,
     pub notifiers: Vec<NotifierId>,
+    /// The monitors it depends on, in the order of their ids.
+    pub depends_on: Vec<Dependency>,
+    pub flapping: FlapLimit,
     /// The regions it is checked from.
     pub regions: Regions,
     /// How many of them must agree before it counts as down.
@@ -160,9 +167,12 @@ mod tests {
             retry_interval: None,
             resend_interval: None,
             severity: Default::default(),
+            policy: None,
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),
+            depends_on: Vec::new(),
+            flapping: FlapLimit::default(),
             regions: Regions::default(),
             quorum: Quorum::default(),
             push_token: None,

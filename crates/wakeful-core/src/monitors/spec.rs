@@ -4,6 +4,7 @@
 
 pub mod api;
 pub mod dns;
+pub mod group;
 pub mod http;
 pub mod ping;
 pub mod tcp;
@@ -20,6 +21,7 @@ pub use crate::monitors::status_codes::StatusCodes;
 pub use crate::monitors::url::HttpUrl;
 pub use api::ApiSpec;
 pub use dns::{DnsSpec, RecordType, Resolver};
+pub use group::GroupSpec;
 pub use http::{Authentication, AuthenticationKind, Body, HttpSpec, Keyword, Method, Username};
 pub use ping::PingSpec;
 pub use tcp::TcpSpec;
@@ -29,6 +31,7 @@ pub use tcp::TcpSpec;
 pub enum Spec {
     Api(ApiSpec),
     Dns(DnsSpec),
+    Group(GroupSpec),
     Http(HttpSpec),
     /// Created by `Spec::http_keyword`, which requires the keyword.
     HttpKeyword(HttpSpec),
@@ -49,6 +52,7 @@ impl Spec {
         match self {
             Self::Api(_) => Kind::Api,
             Self::Dns(_) => Kind::Dns,
+            Self::Group(_) => Kind::Group,
             Self::Http(_) => Kind::Http,
             Self::HttpKeyword(_) => Kind::HttpKeyword,
             Self::Ping(_) => Kind::Ping,
@@ -56,10 +60,10 @@ impl Spec {
         }
     }
 
-    /// The target as shown to users; empty for api, which only listens.
+    /// The target as shown to users; empty for api, which only listens, and for groups.
     pub fn target(&self) -> String {
         match self {
-            Self::Api(_) => String::new(),
+            Self::Api(_) | Self::Group(_) => String::new(),
             Self::Dns(dns) => dns.target(),
             Self::Http(http) | Self::HttpKeyword(http) => http.url.to_string(),
             Self::Ping(ping) => ping.hostname.to_string(),
@@ -70,11 +74,18 @@ impl Spec {
     /// The host and the port that a check connects to.
     pub fn endpoint(&self) -> Option<(String, u16)> {
         match self {
-            Self::Api(_) => None,
+            Self::Api(_) | Self::Group(_) => None,
             Self::Dns(dns) => Some(dns.endpoint()),
             Self::Http(http) | Self::HttpKeyword(http) => http.endpoint(),
             Self::Ping(ping) => Some((ping.hostname.host().to_string(), 0)),
             Self::Tcp(tcp) => Some((tcp.hostname.host().to_string(), tcp.port)),
+        }
+    }
+
+    pub fn group(&self) -> Option<&GroupSpec> {
+        match self {
+            Self::Group(group) => Some(group),
+            _ => None,
         }
     }
 
@@ -90,7 +101,7 @@ impl Spec {
             Self::Dns(dns) => Some(&dns.hostname),
             Self::Ping(ping) => Some(&ping.hostname),
             Self::Tcp(tcp) => Some(&tcp.hostname),
-            Self::Api(_) | Self::Http(_) | Self::HttpKeyword(_) => None,
+            Self::Api(_) | Self::Group(_) | Self::Http(_) | Self::HttpKeyword(_) => None,
         }
     }
 
@@ -99,7 +110,7 @@ impl Spec {
             Self::Dns(dns) => dns.port,
             Self::Ping(ping) => ping.port,
             Self::Tcp(tcp) => Some(tcp.port),
-            Self::Api(_) | Self::Http(_) | Self::HttpKeyword(_) => None,
+            Self::Api(_) | Self::Group(_) | Self::Http(_) | Self::HttpKeyword(_) => None,
         }
     }
 
@@ -118,7 +129,7 @@ impl Spec {
     pub fn split(mut self) -> (Self, Option<Secret>) {
         let sealed = match &mut self {
             Self::Http(http) | Self::HttpKeyword(http) => http.take_sealed_part(),
-            Self::Api(_) | Self::Dns(_) | Self::Ping(_) | Self::Tcp(_) => None,
+            Self::Api(_) | Self::Dns(_) | Self::Group(_) | Self::Ping(_) | Self::Tcp(_) => None,
         };
         (self, sealed)
     }
@@ -127,7 +138,7 @@ impl Spec {
     pub(super) fn redact(&mut self) {
         match self {
             Self::Http(http) | Self::HttpKeyword(http) => http.redact(),
-            Self::Api(_) | Self::Dns(_) | Self::Ping(_) | Self::Tcp(_) => {}
+            Self::Api(_) | Self::Dns(_) | Self::Group(_) | Self::Ping(_) | Self::Tcp(_) => {}
         }
     }
 
@@ -135,7 +146,7 @@ impl Spec {
     pub fn restore(&mut self, sealed: &Secret) -> Option<()> {
         match self {
             Self::Http(http) | Self::HttpKeyword(http) => http.restore_sealed_part(sealed),
-            Self::Api(_) | Self::Dns(_) | Self::Ping(_) | Self::Tcp(_) => Some(()),
+            Self::Api(_) | Self::Dns(_) | Self::Group(_) | Self::Ping(_) | Self::Tcp(_) => Some(()),
         }
     }
 }
@@ -147,6 +158,7 @@ named_enum! {
     pub enum Kind {
         Api = "api",
         Dns = "dns",
+        Group = "group",
         Http = "http",
         HttpKeyword = "http_keyword",
         Ping = "ping",
@@ -175,6 +187,7 @@ pub fn port(text: &str) -> Result<u16, Invalid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::selector::{Selector, SelectorParts};
     use std::time::Duration;
 
     fn host(text: &str) -> Hostname {
@@ -193,9 +206,12 @@ mod tests {
             resolver_server: Resolver::parse("::1").expect("a resolver"),
             record_type: RecordType::Mx,
         };
+        let everything = SelectorParts { everything: true, ..SelectorParts::default() };
+        let everything = Selector::new(everything).expect("a selector");
         vec![
             (Spec::Api(ApiSpec { grace: Some(Duration::from_secs(7)) }), ""),
             (Spec::Dns(dns), "MX example.com @ [::1]:53"),
+            (Spec::Group(GroupSpec::new(everything)), ""),
             (Spec::Http(http("https://a.example/x")), "https://a.example/x"),
             (
                 Spec::http_keyword(HttpSpec { keyword, ..http("http://b.example") })

@@ -23,6 +23,7 @@ impl Interval {
     pub const MAX_SECONDS: u32 = 2_592_000;
     /// For a check without a monitor.
     pub const DEFAULT: Self = Self(60);
+    pub const DEFAULT_OF_GROUPS: Self = Self(30);
 
     pub fn new(seconds: u64) -> Result<Self, Invalid> {
         u32::try_from(seconds)

@@ -34,14 +34,23 @@ event_types! {
     REMINDER = "monitor.reminder",
     UP = "monitor.up",
     CERTIFICATE = "monitor.certificate_expiring",
+    /// The monitor goes down again and again.
+    FLAPPING = "monitor.flapping",
+    /// It no longer does.
+    STEADY = "monitor.steady",
     ACKNOWLEDGED = "alert.acknowledged",
     ASSIGNED = "alert.assigned",
+    /// An escalation step, to somebody who knows of the outage already.
+    ESCALATED = "alert.escalated",
     RESOLVED = "alert.resolved",
     TEST = "notifier.test",
 }
 
 /// Those about alerts, which came later: notifiers from before do not get them.
-pub const ALERT_TYPES: &[&str] = &[ACKNOWLEDGED, ASSIGNED, RESOLVED];
+pub const ALERT_TYPES: &[&str] = &[ACKNOWLEDGED, ASSIGNED, ESCALATED, RESOLVED];
+
+/// Those of them that every notifier gets when it is addressed, unless it names its types.
+pub const ADDRESSED_TYPES: &[&str] = &[ASSIGNED, ESCALATED];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -86,9 +95,15 @@ pub struct EventData {
     /// The name of the user who the alert is assigned to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
+    /// The number of the escalation step, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
     /// What withheld the notification until now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<EventSuppression>,
+    /// The monitors that depend on this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub affected: Option<EventAffected>,
     /// The URL that actions on the alert are posted to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_url: Option<String>,
@@ -104,6 +119,14 @@ pub struct EventSuppression {
     pub name: String,
     pub since: String,
     pub until: String,
+}
+
+/// The monitors that depend on another one, directly or not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventAffected {
+    pub count: usize,
+    /// Not all of them if there are many.
+    pub names: Vec<String>,
 }
 
 /// The result of one region.
@@ -155,7 +178,9 @@ impl Event {
                 alert_status: None,
                 acknowledged_by: None,
                 assignee: None,
+                step: None,
                 suppressed: None,
+                affected: None,
                 action_url: None,
                 action_page: None,
             },
@@ -168,23 +193,29 @@ impl Event {
         const NAME: &str = "Storefront";
         let (status, previous, message) = match kind {
             DOWN => ("down", "up", "503 Service Unavailable"),
-            REMINDER | ACKNOWLEDGED | ASSIGNED | RESOLVED => {
+            REMINDER | ACKNOWLEDGED | ASSIGNED | ESCALATED | RESOLVED => {
                 ("down", "down", "503 Service Unavailable")
             }
             UP => ("up", "down", "200 OK"),
+            FLAPPING => ("down", "down", "4 outages in 31 min"),
+            STEADY => ("up", "up", "200 OK"),
             CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
             TEST => return Some(Self::test(event, notifier, now)),
             _ => return None,
         };
-        let out = (kind != CERTIFICATE).then(|| Duration::from_secs(240));
+        let out =
+            (![CERTIFICATE, FLAPPING, STEADY].contains(&kind)).then(|| Duration::from_secs(240));
         Some(Self {
             kind: kind.to_owned(),
             timestamp: now.to_string(),
             text: match kind {
                 CERTIFICATE => format!("[{NAME}] {message}"),
+                FLAPPING => format!("[{NAME}] flapping: {message}"),
+                STEADY => format!("[{NAME}] steady: {status}, {message}"),
                 REMINDER => format!("[{NAME}] still down after 4 min: {message}"),
                 ACKNOWLEDGED => format!("[{NAME}] acknowledged by Ann: {message}"),
                 ASSIGNED => format!("[{NAME}] assigned to Ann: {message}"),
+                ESCALATED => format!("[{NAME}] still down after 4 min, step 2: {message}"),
                 RESOLVED => format!("[{NAME}] resolved by Ann: {message}"),
                 _ => format!("[{NAME}] {status}: {message}"),
             },
@@ -212,7 +243,9 @@ impl Event {
                 alert_status: None,
                 acknowledged_by: (kind == ACKNOWLEDGED).then(|| "Ann".to_owned()),
                 assignee: (kind == ASSIGNED).then(|| "Ann".to_owned()),
+                step: (kind == ESCALATED).then_some(2),
                 suppressed: None,
+                affected: None,
                 action_url: None,
                 action_page: None,
             },

@@ -3,6 +3,7 @@
 
 pub mod delivery_state;
 pub mod event;
+pub mod message_rules;
 pub mod notifier;
 pub mod recipients;
 pub mod reminder;

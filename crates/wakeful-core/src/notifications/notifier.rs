@@ -18,6 +18,7 @@ use crate::email_address;
 use crate::id::{NotifierId, TeamId, UserId};
 use crate::monitors::Name;
 use crate::named_enum;
+use crate::notifications::message_rules::MessageRules;
 use crate::secret::Secret;
 use crate::template::UserTemplate;
 use crate::time::Millis;
@@ -39,6 +40,8 @@ pub struct Notifier {
     pub disabled: Option<Disabled>,
     /// Whether a new monitor uses it unless it names its notifiers.
     pub isdefault: bool,
+    /// Which messages it gets, and when.
+    pub messages: MessageRules,
     pub attempts: AttemptRecord,
     /// Incremented by each change; a change must name the revision it is based
     /// on.

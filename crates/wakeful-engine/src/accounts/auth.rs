@@ -305,6 +305,8 @@ impl Engine {
             team_suspended: member.team_suspended,
             fresh_until: session.method.fresh_until(session.reauthenticated_at),
             mfa_enabled: session.mfa_enabled,
+            email_verified: session.email_verified,
+            team_name: member.team_name,
             mfa: member.mfa,
         }))
     }
@@ -365,6 +367,8 @@ impl Engine {
             team_suspended: member.team_suspended,
             fresh_until: None,
             mfa_enabled: found.mfa_enabled,
+            email_verified: found.email_verified,
+            team_name: member.team_name,
             mfa: member.mfa,
         }))
     }

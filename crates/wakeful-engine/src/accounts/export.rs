@@ -8,7 +8,6 @@ use wakeful_store::NewEntry;
 
 pub use wakeful_store::{AccountData, EntryOfUser, KeyOfUser, SentContact};
 
-use crate::accounts::signup::Profile;
 use crate::{Engine, Error, Reauthenticated, Result, Session, TeamOfUser};
 
 /// How many messages of the contact form are exported.
@@ -19,7 +18,6 @@ const ENTRY_BATCH: u32 = 500;
 /// Everything but the entries of the audit log, which may be many.
 #[derive(Clone, Debug)]
 pub struct PersonalData {
-    pub profile: Profile,
     pub account: AccountData,
     pub teams: Vec<TeamOfUser>,
     pub sessions: Vec<Session>,
@@ -39,7 +37,6 @@ impl Engine {
         let entry = NewEntry::new(Action::AccountExport, person, Vec::new());
         store.write_single_entry(&self.audit(caller), &entry).await?;
         Ok(PersonalData {
-            profile: store.profile(user, caller.team()).await?.ok_or(Error::NotAuthenticated)?,
             account: store.account_data(user).await?.ok_or(Error::NotAuthenticated)?,
             teams: store.teams_of(user).await?,
             sessions: self.sessions(caller).await?,

@@ -21,6 +21,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 const SITE_FACTOR: u32 = 4;
 /// For one account or API key.
 const LOGIN_ENTRIES_PER_HOUR: u32 = 60;
+/// For one team.
+const CALENDARS_PER_MINUTE: u32 = 60;
 /// Each one sends a message to an external server.
 const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
 
@@ -114,6 +116,11 @@ impl Engine {
     pub(crate) fn action_link_limit(&self, token: &str) -> Limit {
         let max = self.settings().limits.action_links_per_minute;
         limit("action", &[token], max, MINUTE)
+    }
+
+    /// Reads of a team's calendars, which need no login and take as long as there are shifts.
+    pub(crate) fn calendar_limit(&self, team: TeamId) -> Limit {
+        limit("calendar", &[&team.to_string()], CALENDARS_PER_MINUTE, MINUTE)
     }
 
     pub(crate) fn notifier_test_limit(&self, team: TeamId) -> Limit {

@@ -12,11 +12,9 @@ use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 use wakeful_store::{Deleter, NewAccount, UserChange};
 
-pub use wakeful_store::Profile;
-
 use crate::accounts::auth::Origin;
 use crate::accounts::team::require_done;
-use crate::caller::{Authorized, Caller, Reauthenticated, audit_of_person};
+use crate::caller::{Caller, Reauthenticated, audit_of_person};
 use crate::{Engine, Error, Result, SignupMode, mail::templates, random};
 
 #[derive(Clone, Debug)]
@@ -108,10 +106,6 @@ impl Engine {
             tracing::info!(user.id = %user, team.id = %team, "user {user} signed up");
         }
         Ok(created)
-    }
-
-    pub async fn profile(&self, caller: &Authorized<permission::Known>) -> Result<Profile> {
-        self.store().profile(caller.user(), caller.team()).await?.ok_or(Error::NotAuthenticated)
     }
 
     /// Whether sign-up is open and nobody has signed up yet.

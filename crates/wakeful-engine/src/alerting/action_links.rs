@@ -6,7 +6,7 @@ use std::time::Duration;
 use wakeful_core::access::{Permission, TeamAccess};
 use wakeful_core::action_link::{ActionLink, LinkAction, MAX_SNOOZE, Subject, VALID_AFTER_END};
 use wakeful_core::alerting::order::{Action, Author, Order};
-use wakeful_core::id::{AlertId, NotifierId, TeamId};
+use wakeful_core::id::{AlertId, MonitorFilterId, NotifierId, TeamId};
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::notifications::notifier::Notifier;
 use wakeful_store::AuditContext;
@@ -39,6 +39,8 @@ pub struct LinkedAlert {
 /// A link that works.
 struct OpenedLink {
     team: TeamId,
+    /// What its holder can access now.
+    access: TeamAccess,
     alert: AlertId,
     holder: Holder,
 }
@@ -61,7 +63,8 @@ impl Engine {
     }
 
     fn action_token(&self, event: &Event, notifier: &Notifier) -> Option<String> {
-        if !event.is(event::DOWN) && !event.is(event::REMINDER) && !event.is(event::ASSIGNED) {
+        let kinds = [event::DOWN, event::REMINDER, event::ASSIGNED, event::ESCALATED];
+        if !kinds.contains(&event.kind.as_str()) {
             return None;
         }
         let alert = event.data.alertid?;
@@ -100,8 +103,7 @@ impl Engine {
             }
         };
         let audit = link.audit(origin, now);
-        let access = whole(link.team);
-        let acting = Acting { access: &access, audit: &audit, mails: &[] };
+        let acting = Acting { access: &link.access, audit: &audit, mails: &[] };
         self.act_on_one(&acting, link.alert, &Order { by, action }).await?;
         self.show_link(link).await
     }
@@ -124,7 +126,7 @@ impl Engine {
     }
 
     /// The link of a token, unless it is invalid, its alert ended more than a week ago, or its
-    /// holder is no longer in the team.
+    /// holder is no longer in the team or has no access to the monitor.
     async fn open_link(&self, token: &str, from: IpAddr) -> Result<OpenedLink> {
         let limits = self.invalid_action_link_limits(from);
         self.check_limit(&limits).await?;
@@ -149,6 +151,7 @@ impl Engine {
             return Ok(None);
         }
         let team = found.team;
+        let mut access = whole(team);
         let holder = match subject {
             Subject::User(user) => {
                 let members = self.store().team(&whole(team)).members().await?;
@@ -159,6 +162,7 @@ impl Engine {
                     .into_iter()
                     .find(|one| one.user == user && !one.suspended && responds(one.role));
                 member.map(|member| {
+                    access = limited(team, member.filter);
                     let name =
                         if member.name.is_empty() { member.email.clone() } else { member.name };
                     Holder::Person { user, name, email: member.email }
@@ -173,12 +177,15 @@ impl Engine {
                 })
             }
         };
-        Ok(holder.map(|holder| OpenedLink { team, alert, holder }))
+        let Some(holder) = holder else { return Ok(None) };
+        let is_visible =
+            access.filter().is_none() || self.store().team(&access).alert(alert).await?.is_some();
+        Ok(is_visible.then_some(OpenedLink { team, access, alert, holder }))
     }
 
     async fn show_link(&self, link: OpenedLink) -> Result<LinkedAlert> {
-        let team = self.store().team(&whole(link.team)).alert(link.alert).await?;
-        let alert = team.ok_or(Error::NotFound("alert"))?;
+        let alert = self.store().team(&link.access).alert(link.alert).await?;
+        let alert = alert.ok_or(Error::NotFound("alert"))?;
         let person = match link.holder {
             Holder::Person { name, .. } => Some(name),
             Holder::Channel { .. } => None,
@@ -215,4 +222,9 @@ impl OpenedLink {
 #[expect(clippy::disallowed_methods, reason = "a link carries its own permission, for one alert")]
 fn whole(team: TeamId) -> TeamAccess {
     TeamAccess::whole(team)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the person that a link was sent to is its caller")]
+fn limited(team: TeamId, filter: Option<MonitorFilterId>) -> TeamAccess {
+    TeamAccess::of_caller(team, filter)
 }

@@ -1,18 +1,21 @@
 //! What users do with alerts: read, acknowledge, snooze, assign, comment and resolve them. An
 //! action is the alert step with an order, written with its entry in the audit log.
 
+use std::collections::HashSet;
 use wakeful_core::access::{TeamAccess, permission};
 use wakeful_core::alerting::order::{Action, Assignee, Author, Order};
 use wakeful_core::alerting::state::AlertStatus;
 use wakeful_core::audit::{self, Change, Object, ObjectKind};
 use wakeful_core::id::{AlertId, MonitorId, UserId};
 use wakeful_core::time::Millis;
-use wakeful_store::{ActionRecord, AlertDecision, AuditContext, Mail, NewEntry};
+use wakeful_store::{ActionRecord, AlertDecision, AuditContext, Mail, NewEntry, Responders};
 
-pub use wakeful_store::{AlertQuery, TimelineEntry};
+pub use wakeful_store::{AlertQuery, NextStep, TimelineEntry};
 
-use super::decide::{TeamWindows, decide};
+use super::decide::decide;
 use super::processor::{monitors_of, publish_alert};
+use super::recipients::{TeamResponders, reached};
+use super::surroundings::Surroundings;
 use crate::bus::Edit;
 use crate::caller::{Authorized, Caller, Via};
 use crate::mail::templates;
@@ -42,6 +45,8 @@ pub enum SkipReason {
     NotFound,
     /// It has ended or was resolved.
     Over,
+    /// Its timeline is full.
+    Full,
 }
 
 /// Who acts, and how the audit log shows it.
@@ -66,7 +71,8 @@ impl Engine {
         {
             return Err(Error::NotFound("monitor"));
         }
-        let found = team.matching_alerts(query, before, limit_plus_one(limit)).await?;
+        let mut found = team.matching_alerts(query, before, limit_plus_one(limit)).await?;
+        self.add_next_steps(caller.team_access(), &mut found).await?;
         Ok(Page::of(found, limit, |listed| listed.alert.id))
     }
 
@@ -89,9 +95,35 @@ impl Engine {
         id: AlertId,
     ) -> Result<(ListedAlert, Vec<TimelineEntry>)> {
         let team = self.store().team(caller.team_access());
-        let alert = team.alert(id).await?.ok_or(Error::NotFound("alert"))?;
-        let timeline = team.timeline(id).await?;
+        let mut timeline = team.timeline(id).await?;
+        let alert = self.shown_alert(caller.team_access(), id).await?;
+        if has_hidden_link(&alert) {
+            // They name what suppressed it.
+            for entry in timeline.iter_mut().filter(|entry| entry.name.is_empty()) {
+                entry.text.clear();
+            }
+        }
         Ok((alert, timeline))
+    }
+
+    async fn shown_alert(&self, access: &TeamAccess, id: AlertId) -> Result<ListedAlert> {
+        let found = self.store().team(access).alert(id).await?;
+        let mut found = [found.ok_or(Error::NotFound("alert"))?];
+        self.add_next_steps(access, &mut found).await?;
+        let [alert] = found;
+        Ok(alert)
+    }
+
+    /// Adds the next escalation step to those of these alerts that have one.
+    async fn add_next_steps(&self, access: &TeamAccess, alerts: &mut [ListedAlert]) -> Result<()> {
+        if !alerts.iter().any(is_escalated) {
+            return Ok(());
+        }
+        let responders = self.store().team(access).responders(self.now()).await?;
+        for listed in alerts.iter_mut().filter(|listed| is_escalated(listed)) {
+            listed.next_step = next_step(listed, &responders);
+        }
+        Ok(())
     }
 
     /// Does something with an alert; returns it as it is then.
@@ -105,8 +137,7 @@ impl Engine {
         let audit = self.audit(caller);
         let acting = Acting { access: caller.team_access(), audit: &audit, mails: &[] };
         self.act_on_one(&acting, id, &order).await?;
-        let team = self.store().team(caller.team_access());
-        team.alert(id).await?.ok_or(Error::NotFound("alert"))
+        self.shown_alert(caller.team_access(), id).await
     }
 
     /// Assigns an alert to a member of the team, who is notified, or to nobody.
@@ -130,7 +161,8 @@ impl Engine {
                 let name = if member.name.is_empty() { &member.email } else { &member.name };
                 let alert = team.alert(id).await?.ok_or(Error::NotFound("alert"))?;
                 let is_new = alert.state.assignee != Some(user) && user != caller.user();
-                if is_new && team.account_notifier(user).await?.is_none() {
+                let has_rules = team.contacts(user).await?.rules.is_some();
+                if is_new && !has_rules && team.account_notifier(user).await?.is_none() {
                     mails.extend(self.assignment_mail(user, &alert, &author(caller).name).await?);
                 }
                 Some(Assignee { user, name: name.clone() })
@@ -143,7 +175,7 @@ impl Engine {
         if !mails.is_empty() {
             self.0.mail_queued.notify_one();
         }
-        team.alert(id).await?.ok_or(Error::NotFound("alert"))
+        self.shown_alert(caller.team_access(), id).await
     }
 
     /// The mail to a user without a personal notifier; `None` if the address is not verified.
@@ -191,17 +223,15 @@ impl Engine {
         id: AlertId,
         order: &Order,
     ) -> Result<()> {
-        // The holder of a link could repeat these without end.
-        let is_repeatable = matches!(order.action, Action::Comment(_) | Action::Snooze { .. });
-        if is_repeatable && self.store().team(acting.access).timeline_is_full(id).await? {
-            let why = "cannot be added: the timeline of the alert is full".to_owned();
-            return Err(Error::Refused { field: "text", why });
-        }
         let changed = self.act(acting, &[id], order).await?;
         match changed.skipped.first().map(|skipped| skipped.error) {
             None => Ok(()),
             Some(SkipReason::NotFound) => Err(Error::NotFound("alert")),
             Some(SkipReason::Over) => Err(Error::AlertOver),
+            Some(SkipReason::Full) => {
+                let why = "cannot be added: the timeline of the alert is full".to_owned();
+                Err(Error::Refused { field: "text", why })
+            }
         }
     }
 
@@ -216,7 +246,18 @@ impl Engine {
             let now = self.now();
             let alerts = self.store().team(acting.access).alerts_to_change(ids).await?;
             let monitors = monitors_of(self.store(), alerts.iter()).await?;
-            let windows = TeamWindows::of(self.store(), &monitors, now).await?;
+            let surroundings = Surroundings::of(self.store(), &alerts, &monitors, now).await?;
+            let mut responders = TeamResponders::of(self.store(), &alerts, &monitors, now).await?;
+            if let Action::Assign(Some(_)) = order.action {
+                responders.add_team(self.store(), acting.access.team(), now).await?;
+            }
+            // These could be repeated without end.
+            let full = match order.action {
+                Action::Comment(_) | Action::Snooze { .. } => {
+                    self.store().team(acting.access).full_timelines(ids).await?
+                }
+                _ => HashSet::new(),
+            };
             let mut changed = AlertsChanged::default();
             let missing = ids.iter().filter(|id| !alerts.iter().any(|alert| alert.id == **id));
             changed
@@ -230,12 +271,17 @@ impl Engine {
                     changed.skipped.push(SkippedAlert { alert: id, error: SkipReason::Over });
                     continue;
                 }
+                if full.contains(&id) {
+                    changed.skipped.push(SkippedAlert { alert: id, error: SkipReason::Full });
+                    continue;
+                }
                 let Some(stored) = monitors.get(&alert.facts.monitor) else {
                     changed.skipped.push(SkippedAlert { alert: id, error: SkipReason::NotFound });
                     continue;
                 };
                 changed.done += 1;
-                let decided = decide(alert, stored, &windows, Some(order), now).decision;
+                let decided =
+                    decide(alert, stored, &surroundings, &responders, Some(order), now).decision;
                 if decided.state != decided.alert.state || !decided.notes.is_empty() {
                     named.push((id, stored.monitor.name.to_string()));
                     decisions.push(decided);
@@ -261,9 +307,38 @@ impl Engine {
             let seconds = now.since(since).as_secs_f64();
             metrics::histogram!("wakeful_acknowledge_seconds").record(seconds);
         }
-        let edit = Edit { team: alert.team, monitor: alert.facts.monitor };
+        let edit = Edit::new(alert.team, alert.facts.monitor);
         publish_alert(self, edit, alert.id, *status);
     }
+}
+
+/// Whether the caller may not see what has suppressed the alert.
+fn has_hidden_link(alert: &ListedAlert) -> bool {
+    let released = alert.state.released.as_ref().map(|released| &released.by);
+    let mut links = alert.state.suppressed.iter().chain(released);
+    links.any(|by| by.id.is_nil())
+}
+
+/// Whether a step follows unless somebody responds.
+fn is_escalated(listed: &ListedAlert) -> bool {
+    let state = &listed.state;
+    let is_answered = state.acknowledged.is_some() || state.resolved.is_some();
+    let is_over = listed.alert.ended.is_some() || state.closed || state.paused_at.is_some();
+    state.escalation.is_some() && !is_answered && !is_over
+}
+
+fn next_step(listed: &ListedAlert, responders: &Responders) -> Option<NextStep> {
+    let state = &listed.state;
+    let position = state.escalation?;
+    let policy = responders.policies.get(&position.policy)?;
+    let (at, step) = match state.snoozed_until {
+        Some(until) => (until, 0),
+        None => policy.next(&position).map(|(at, _, step)| (at, step))?,
+    };
+    let notify = policy.steps.get(step as usize)?;
+    let reached = reached(responders, notify, listed.alert.severity, at);
+    let notifies = reached.into_iter().map(|one| one.name).collect();
+    Some(NextStep { step: step + 1, at, notifies })
 }
 
 fn author(caller: &Caller) -> Author {

@@ -1,43 +1,23 @@
 //! Turns the alert step into what the store writes: the events that the notifications carry.
 
-use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::alerting::order::{Action, Order};
-use wakeful_core::alerting::state::Released;
-use wakeful_core::alerting::step::{Context, Notification, Step, step};
-use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_core::maintenance::{Cover, Window, cover_of_alerts};
-use wakeful_core::notifications::event::{self, Event, EventSuppression};
+use wakeful_core::alerting::state::{AlertState, Reason, Released};
+use wakeful_core::alerting::step::{Context, Facts, Notification, Step, step};
+use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::notifications::event::{self, Event, EventAffected, EventSuppression};
 use wakeful_core::notifications::reminder;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
-use wakeful_store::{AlertDecision, Audience, DueAlert, Message, NewEvent, Store, StoredMonitor};
+use wakeful_store::{
+    Affected, AlertDecision, Audience, DueAlert, MAX_AFFECTED_NAMES, Message, MessageRecipient,
+    NewAlert, NewEvent, RecipientAddress, StepMessage, StoredMonitor,
+};
 
-use crate::Result;
+use super::recipients::TeamResponders;
+use super::surroundings::Surroundings;
 use crate::notifications::events;
-
-/// The maintenance windows that may suppress alerts, by team.
-pub(super) struct TeamWindows(HashMap<TeamId, Vec<Window>>);
-
-impl TeamWindows {
-    /// Those of the teams of these monitors.
-    pub(super) async fn of(
-        store: &Store,
-        monitors: &HashMap<MonitorId, StoredMonitor>,
-        now: Millis,
-    ) -> Result<Self> {
-        let teams: HashSet<TeamId> = monitors.values().map(|stored| stored.monitor.team).collect();
-        let mut windows = HashMap::new();
-        for team in teams {
-            windows.insert(team, store.windows_for_alerts(team, now).await?);
-        }
-        Ok(Self(windows))
-    }
-
-    fn cover(&self, stored: &StoredMonitor, now: Millis) -> Option<Cover> {
-        let monitor = &stored.monitor;
-        cover_of_alerts(self.0.get(&monitor.team)?, monitor.id, &monitor.tags, now)
-    }
-}
 
 /// A decision, and the monitors that have to be checked for the next one.
 pub(super) struct Decided {
@@ -49,24 +29,39 @@ pub(super) struct Decided {
 
 /// Decides about an alert of this monitor.
 pub(super) fn decide(
-    alert: DueAlert,
+    mut alert: DueAlert,
     stored: &StoredMonitor,
-    windows: &TeamWindows,
+    surroundings: &Surroundings,
+    responders: &TeamResponders,
     order: Option<&Order>,
     now: Millis,
 ) -> Decided {
-    let context = context(&alert, stored, windows.cover(stored, now));
-    let Step { state, notify, notes, ask, due } =
+    if alert.state.notified.is_none() && !alert.state.closed {
+        alert.state.route = responders.route(&alert, stored, now);
+    }
+    let policy = responders.policy(&alert, stored, now);
+    let context = Context { policy, ..context(&alert, stored, surroundings, now) };
+    let Step { state, notify, notes, ask, due, flaps, ended, unreachable } =
         step(&alert.facts, &alert.state, &context, order, now);
     let is_reminder = |one: &&Notification| matches!(one, Notification::Reminder(_));
     let reminders = notify.iter().filter(is_reminder).count();
-    let messages = notify
-        .into_iter()
-        .filter_map(|one| message(one, &alert, state.released.as_ref(), stored, order, now))
-        .collect();
+    let is_opened = notify.contains(&Notification::Opened);
+    let scene = Scene { alert: &alert, stored, surroundings, responders, order, is_opened, now };
+    let messages =
+        notify.into_iter().flat_map(|one| scene.messages(one, state.released.as_ref())).collect();
+    let opens = flaps.map(|(id, flaps)| {
+        let opened = Alert::of_flapping(id, &stored.monitor, &flaps, alert.facts.started);
+        let event = events::flapping(stored, &opened, now);
+        NewAlert { alert: opened, event, seq: stored.seq, at: now }
+    });
+    let facts = Facts { ended: alert.facts.ended.or(ended), ..alert.facts.clone() };
     let decision = AlertDecision {
-        status: alert.facts.status(&state),
-        severity: alert.facts.severity(&state),
+        status: facts.status(&state),
+        severity: facts.severity(&state),
+        wakes: wakes(&alert, &state),
+        opens,
+        ended,
+        unreachable,
         cancels: order.and_then(canceled_answer),
         state,
         due,
@@ -77,16 +72,31 @@ pub(super) fn decide(
     Decided { decision, ask, reminders }
 }
 
-fn context(alert: &DueAlert, stored: &StoredMonitor, cover: Option<Cover>) -> Context {
+/// Whether what it has suppressed is decided about again: the alerts of the monitors that depend
+/// on it or, after flapping, those of the monitor itself.
+fn wakes(alert: &DueAlert, state: &AlertState) -> bool {
+    alert.facts.kind != AlertKind::Certificate && state.closed && !alert.state.closed
+}
+
+fn context(
+    alert: &DueAlert,
+    stored: &StoredMonitor,
+    surroundings: &Surroundings,
+    now: Millis,
+) -> Context {
     let StoredMonitor { monitor, state, .. } = stored;
     Context {
-        cover,
+        cover: surroundings.cover(stored, now),
+        parents: surroundings.parents(monitor.id, now),
+        quiet_group: surroundings.quiet_group(stored),
+        flapping: surroundings.flapping(alert, stored),
         isactive: monitor.isactive,
         down: state.status == Status::Down,
         last_check: state.last_check,
         pace: reminder::pace(monitor),
         previous: alert.previous.clone(),
         same_certificate: alert.same_certificate,
+        policy: None,
     }
 }
 
@@ -101,60 +111,153 @@ fn canceled_answer(order: &Order) -> Option<String> {
     Some(format!("not sent: {done} by {}", order.by.name))
 }
 
-/// `None` if a later version has stored the event, which will be sent by it.
-fn message(
-    notification: Notification,
-    alert: &DueAlert,
-    released: Option<&Released>,
-    stored: &StoredMonitor,
-    order: Option<&Order>,
+/// An alert that is decided about, and what its messages are made from.
+struct Scene<'a> {
+    alert: &'a DueAlert,
+    stored: &'a StoredMonitor,
+    surroundings: &'a Surroundings,
+    responders: &'a TeamResponders,
+    order: Option<&'a Order>,
+    /// Whether the outage itself is sent, too.
+    is_opened: bool,
     now: Millis,
-) -> Option<Message> {
-    let by = order.map_or("", |order| order.by.name.as_str());
-    let response = |kind, to, done: &str, change: &dyn Fn(&mut Event)| {
-        let event = events::response(stored, alert, kind, done, now);
-        Some(Message { event: changed(event, change), to, seq: stored.seq, created: now })
-    };
-    match notification {
-        Notification::Opened => {
-            let opened = alert.opened.as_ref()?;
-            let (event, seq) = (opened.event(alert.id)?, opened.seq());
-            let (event, created) = match released {
-                None => (event, opened.at()),
-                Some(released) => (changed(event, |event| add_release(event, released)), now),
-            };
-            Some(Message { event, to: Audience::Linked, seq, created })
+}
+
+impl Scene<'_> {
+    /// Empty if a later version has stored the event, which will be sent by it. What is sent to
+    /// the notifiers of the monitor is also sent to those of the routing rules.
+    fn messages(&self, notification: Notification, released: Option<&Released>) -> Vec<Message> {
+        let Some(message) = self.message(notification, released) else { return Vec::new() };
+        let routed = match message.to {
+            Audience::Linked | Audience::Idle => self.routed(),
+            _ => Vec::new(),
+        };
+        let to_routed = (!routed.is_empty())
+            .then(|| Message { to: Audience::Recipients(routed), ..message.clone() });
+        std::iter::once(message).chain(to_routed).collect()
+    }
+
+    fn routed(&self) -> Vec<MessageRecipient> {
+        let notifiers = self.alert.state.route.iter().flat_map(|route| &route.notifiers);
+        let to_notifier = |id: &NotifierId| MessageRecipient {
+            to: RecipientAddress::Notifier(*id),
+            delay: Duration::ZERO,
+        };
+        notifiers.map(to_notifier).collect()
+    }
+
+    fn message(&self, notification: Notification, released: Option<&Released>) -> Option<Message> {
+        let Self { alert, stored, order, now, .. } = *self;
+        let by = order.map_or("", |order| order.by.name.as_str());
+        let response = |kind, to, done: &str, change: &dyn Fn(&mut Event)| {
+            let event = events::response(stored, alert, kind, done, now);
+            let event = changed(event, change);
+            Some(Message { event, to, seq: stored.seq, created: now, step: None })
+        };
+        match notification {
+            Notification::Opened => {
+                let opened = alert.opened.as_ref()?;
+                let event = self.opened_event(released)?;
+                let created = if released.is_some() { now } else { opened.at() };
+                let seq = opened.seq();
+                Some(Message { event, to: Audience::Linked, seq, created, step: None })
+            }
+            Notification::Closed if alert.facts.kind == AlertKind::Flapping => {
+                let event = events::steady(stored, alert, now);
+                let to = Audience::LinkedOrNotified;
+                Some(Message { event, to, seq: stored.seq, created: now, step: None })
+            }
+            Notification::Closed => {
+                let closed = alert.closed.as_ref()?;
+                let event = self.with_severity(closed.event(alert.id)?);
+                let (seq, created) = (closed.seq(), closed.at());
+                Some(Message { event, to: Audience::LinkedOrNotified, seq, created, step: None })
+            }
+            Notification::Reminder(due) => {
+                let event = events::reminder(stored, alert, due, now);
+                let to = Audience::Idle;
+                Some(Message { event, to, seq: stored.seq, created: now, step: None })
+            }
+            Notification::Acknowledged => {
+                let done = format!("acknowledged by {by}");
+                response(event::ACKNOWLEDGED, Audience::Notified, &done, &|event| {
+                    event.data.acknowledged_by = Some(by.to_owned());
+                    event.data.alert_status = Some("acknowledged".to_owned());
+                })
+            }
+            Notification::Resolved => {
+                let done = format!("resolved by {by}");
+                response(event::RESOLVED, Audience::Notified, &done, &|event| {
+                    event.data.alert_status = Some("resolved".to_owned());
+                })
+            }
+            Notification::Assigned(user) => {
+                let Some(Action::Assign(Some(assignee))) = order.map(|order| &order.action) else {
+                    return None;
+                };
+                let done = format!("assigned to {} by {by}", assignee.name);
+                let severity = alert.facts.severity(&alert.state);
+                let to = match self.responders.contact(alert.team, user, severity) {
+                    Some(ways) => Audience::Recipients(ways),
+                    None => Audience::User(user),
+                };
+                response(event::ASSIGNED, to, &done, &|event| {
+                    event.data.assignee = Some(assignee.name.clone());
+                })
+            }
+            Notification::Escalated { round, step, steps, restarts, woken } => {
+                let to = self.responders.recipients(alert, stored, steps, now);
+                let number = events::StepNumber { round, step: Some(step), restarts };
+                Some(self.step_message(&number, woken, to, released))
+            }
+            Notification::Everybody { round, restarts } => {
+                let to = self.responders.everybody(alert.team);
+                let number = events::StepNumber { round, step: None, restarts };
+                Some(self.step_message(&number, false, to, released))
+            }
         }
-        Notification::Closed => {
-            let closed = alert.closed.as_ref()?;
-            let (event, seq, created) = (closed.event(alert.id)?, closed.seq(), closed.at());
-            Some(Message { event, to: Audience::LinkedOrNotified, seq, created })
+    }
+
+    fn step_message(
+        &self,
+        number: &events::StepNumber,
+        woken: bool,
+        to: Vec<MessageRecipient>,
+        released: Option<&Released>,
+    ) -> Message {
+        let Self { alert, stored, now, .. } = *self;
+        Message {
+            event: events::escalated(stored, alert, number, now),
+            to: Audience::Recipients(to),
+            seq: stored.seq,
+            created: now,
+            step: Some(StepMessage {
+                opened: self.opened_event(released),
+                // A notifier that gets the outage with the same decision needs nothing else.
+                repeats: woken || !self.is_opened,
+            }),
         }
-        Notification::Reminder(due) => {
-            let event = events::reminder(stored, alert, due, now);
-            Some(Message { event, to: Audience::Idle, seq: stored.seq, created: now })
-        }
-        Notification::Acknowledged => {
-            let done = format!("acknowledged by {by}");
-            response(event::ACKNOWLEDGED, Audience::Notified, &done, &|event| {
-                event.data.acknowledged_by = Some(by.to_owned());
-                event.data.alert_status = Some("acknowledged".to_owned());
-            })
-        }
-        Notification::Resolved => {
-            let done = format!("resolved by {by}");
-            response(event::RESOLVED, Audience::Notified, &done, &|event| {
-                event.data.alert_status = Some("resolved".to_owned());
-            })
-        }
-        Notification::Assigned(user) => {
-            let Some(Action::Assign(Some(assignee))) = order.map(|order| &order.action) else {
-                return None;
-            };
-            let done = format!("assigned to {} by {by}", assignee.name);
-            response(event::ASSIGNED, Audience::User(user), &done, &|event| {
-                event.data.assignee = Some(assignee.name.clone());
-            })
+    }
+
+    /// The event that reports the outage; it says why that happens only now.
+    fn opened_event(&self, released: Option<&Released>) -> Option<NewEvent> {
+        let event = self.alert.opened.as_ref()?.event(self.alert.id)?;
+        let event =
+            with_affected(self.with_severity(event), self.stored.monitor.id, self.surroundings);
+        Some(match released {
+            None => event,
+            Some(released) => changed(event, |event| add_release(event, released)),
+        })
+    }
+
+    /// A stored event with the severity that a rule has set.
+    fn with_severity(&self, event: NewEvent) -> NewEvent {
+        let Self { alert, .. } = *self;
+        match alert.state.route.as_ref().and_then(|route| route.severity) {
+            None => event,
+            Some(_) => changed(event, |event| {
+                event.data.severity = Some(alert.facts.severity(&alert.state));
+            }),
         }
     }
 }
@@ -173,16 +276,42 @@ fn changed(event: NewEvent, change: impl Fn(&mut Event)) -> NewEvent {
 /// Says why the notification is sent only now.
 fn add_release(event: &mut Event, released: &Released) {
     let Released { by, ended } = released;
-    let reason = by.reason.as_str();
-    if let Some(since) = &event.data.down_since {
-        let name = &by.name;
-        let later = format!("; down since {since}, {reason} {name} ended at {ended}");
-        event.text.push_str(&later);
+    let (reason, name) = (by.reason.as_str(), &by.name);
+    let why = match by.reason {
+        Reason::Maintenance => format!("maintenance {name} ended at {ended}"),
+        Reason::Dependency => format!("hidden while {name} was down"),
+        Reason::Group => format!("hidden by group {name}"),
+        Reason::Flapping => "hidden while it was flapping".to_owned(),
+    };
+    match &event.data.down_since {
+        Some(since) => event.text.push_str(&format!("; down since {since}, {why}")),
+        None => event.text.push_str(&format!("; {why}")),
     }
     event.data.suppressed = Some(EventSuppression {
         reason: reason.to_owned(),
-        name: by.name.clone(),
+        name: name.clone(),
         since: by.since.to_string(),
         until: ended.to_string(),
     });
+}
+
+/// The report of an outage names what depends on the monitor or, for a group that reports its
+/// members, those that are down.
+fn with_affected(event: NewEvent, monitor: MonitorId, surroundings: &Surroundings) -> NewEvent {
+    let dependents = surroundings.affected(monitor);
+    let members = surroundings.quiet_members(monitor);
+    if dependents.is_none() && members.is_none() {
+        return event;
+    }
+    let all = || members.into_iter().chain(dependents);
+    let names = all().flat_map(|one| one.names.iter().cloned()).take(MAX_AFFECTED_NAMES);
+    let affected =
+        EventAffected { count: all().map(|one| one.count).sum(), names: names.collect() };
+    changed(event, |event| {
+        if let Some(Affected { count, .. }) = dependents {
+            let depend = if *count == 1 { "monitor depends" } else { "monitors depend" };
+            event.text.push_str(&format!("; {count} {depend} on it"));
+        }
+        event.data.affected = Some(affected.clone());
+    })
 }

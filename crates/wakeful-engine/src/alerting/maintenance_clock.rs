@@ -76,6 +76,7 @@ impl Engine {
                 self.bus().publish_event(team, || Event::Maintenance(*window));
             }
             if !step.windows.is_empty() {
+                self.0.recent_members.forget(team);
                 self.0.maintenance_changed.notify_one();
             }
             if !step.more {

@@ -90,12 +90,16 @@ impl Engine {
         if windows.is_empty() {
             return Ok(Vec::new());
         }
+        let graph = self.store().team_graph(caller.team()).await?;
         let monitors = team.named_monitors().await?;
         let is_filtered = team.is_filtered();
         let query = query.clone();
         let views = tokio::task::spawn_blocking(move || {
-            let shown = windows.into_iter().map(|stored| stored.window).filter_map(|window| {
-                let covers = |one: &NamedMonitor| window.selector.selects(one.id, &one.tags);
+            let shown = windows.into_iter().map(|stored| stored.window).filter_map(|mut window| {
+                if let Some(graph) = &graph {
+                    window.resolve(graph);
+                }
+                let covers = |one: &NamedMonitor| window.covers(one.id, &one.tags);
                 if let Some(wanted) = query.monitor
                     && !monitors.iter().any(|one| one.id == wanted && covers(one))
                 {
@@ -129,7 +133,10 @@ impl Engine {
 
     async fn maintenance_view(&self, caller: &Caller, id: MaintenanceId) -> Result<WindowView> {
         let team = self.store().team(caller.team_access());
-        let stored = team.maintenance(id).await?.ok_or(Error::NotFound("maintenance window"))?;
+        let mut stored =
+            team.maintenance(id).await?.ok_or(Error::NotFound("maintenance window"))?;
+        let window = std::slice::from_mut(&mut stored.window);
+        self.store().resolve_windows(caller.team(), window).await?;
         let monitors = team.named_monitors().await?;
         view(stored.window, &monitors, team.is_filtered(), self.now())
             .ok_or(Error::NotFound("maintenance window"))
@@ -184,7 +191,10 @@ impl Engine {
         };
         let team = self.store().team(caller.team_access());
         let monitors = team.named_monitors().await.map_err(Error::from)?;
-        let covered = monitors.into_iter().filter(|one| draft.selector.selects(one.id, &one.tags));
+        let reached = self.reached(caller, &draft).await?;
+        let covered = monitors.into_iter().filter(|one| {
+            draft.selector.selects(one.id, &one.tags) || reached.binary_search(&one.id).is_ok()
+        });
         let mut covered: Vec<(MonitorId, String)> = covered.map(|one| (one.id, one.name)).collect();
         let monitors_covered = covered.len();
         covered.truncate(TRIED_MONITORS);
@@ -280,14 +290,18 @@ impl Engine {
         if caller.team_access().filter().is_none() {
             return Ok(());
         }
-        let names_only = !selector.is_everything()
-            && selector.tags().is_empty()
-            && selector.all_tags().is_empty()
-            && selector.groups().is_empty();
-        if !names_only || !self.monitors_unknown_to(caller, selector.monitors()).await?.is_empty() {
+        if !selector.only_names()
+            || !self.monitors_unknown_to(caller, selector.monitors()).await?.is_empty()
+        {
             return Err(Error::WindowOutsideFilter);
         }
         Ok(())
+    }
+
+    /// What a window would cover through groups and dependencies, in order.
+    async fn reached(&self, caller: &Caller, draft: &WindowDraft) -> Result<Vec<MonitorId>> {
+        let graph = self.store().team_graph(caller.team()).await?;
+        Ok(graph.map(|graph| graph.reached(&draft.selector, draft.dependents)).unwrap_or_default())
     }
 
     async fn monitors_unknown_to(
@@ -318,14 +332,26 @@ impl Engine {
         if let Some(id) = unknown.first() {
             return Err(refused("monitors", format!("names an unknown monitor: {id}")));
         }
-        if let Some(id) = draft.selector.groups().first() {
-            return Err(refused("groups", format!("names a monitor that is not a group: {id}")));
+        if !draft.selector.groups().is_empty() {
+            let groups = self.store().groups(caller.team()).await?;
+            let known = before.map(|stored| stored.window.selector.groups()).unwrap_or_default();
+            let mut named = draft.selector.groups().iter().filter(|id| !known.contains(id));
+            if let Some(id) = named.find(|id| !groups.iter().any(|group| group.id == **id)) {
+                let why = format!("names a monitor that is not a group: {id}");
+                return Err(refused("groups", why));
+            }
         }
         if !draft.announce.notifiers.is_empty() {
             let why = "must be empty: this version does not send announcements".to_owned();
             return Err(refused("announce.notifiers", why));
         }
         self.require_visible(caller, &draft.selector).await?;
+        if caller.team_access().filter().is_some() {
+            let reached = self.reached(caller, draft).await?;
+            if !self.monitors_unknown_to(caller, &reached).await?.is_empty() {
+                return Err(Error::WindowOutsideFilter);
+            }
+        }
         if before.is_some_and(|stored| stored.window.schedule == draft.schedule) {
             return Ok(());
         }
@@ -368,6 +394,7 @@ impl Engine {
             description,
             isactive,
             selector,
+            reached: Vec::new(),
             schedule,
             // Nothing of this has an effect in the past.
             checks: if is_past { Checks::Run } else { draft.checks },
@@ -455,7 +482,7 @@ fn view(
     is_filtered: bool,
     now: Millis,
 ) -> Option<WindowView> {
-    let covers = |one: &&NamedMonitor| window.selector.selects(one.id, &one.tags);
+    let covers = |one: &&NamedMonitor| window.covers(one.id, &one.tags);
     let monitors_covered = monitors.iter().filter(covers).count();
     if is_filtered {
         if monitors_covered == 0 {

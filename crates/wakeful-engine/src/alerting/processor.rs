@@ -1,24 +1,37 @@
 //! The alert processor: it decides about alerts that are due and writes what follows from the
-//! decisions. The result writer hands it each alert that opens or closes, and it polls for
-//! everything else: reminders, the work of other nodes, and what a crash has left. It has no state
-//! of its own; of several nodes that decide about the same alert, one writes.
+//! decisions. The result writer hands it each alert that opens or closes, as long as its team has
+//! few (`backlog.rs`), and it polls for everything else: reminders, the work of other nodes, and
+//! what a crash has left. Teams take turns, and each transaction is short, so that a team with
+//! many alerts delays no other. It has no state that a restart would lose; of several nodes that
+//! decide about the same alert, one writes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::alerting::state::{AlertState, AlertStatus};
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{AlertId, MonitorId};
+use wakeful_core::id::{AlertId, MonitorId, TeamId};
 use wakeful_core::time::Millis;
 use wakeful_store::{AlertDecision, DueAlert, Store, StoreError, StoredMonitor};
 
-use super::decide::{Decided, TeamWindows, decide};
-use crate::bus::{Edit, Event};
+use super::backlog::NewAlert;
+use super::decide::{Decided, decide};
+use super::recipients::TeamResponders;
+use super::surroundings::Surroundings;
+use crate::bus::{Edit, Event, NodeMessage};
 use crate::{Engine, Result, failpoint};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How many alerts one transaction decides about.
+/// How many alerts are read together.
 const ALERT_BATCH: u32 = 500;
+/// The rows that one transaction writes, unless it is about one alert: others wait for it.
+const MAX_ROWS: usize = 1_000;
+/// After this time the alerts that are due are read again: another team may have become due.
+const MAX_ROUND: Duration = Duration::from_millis(250);
+/// An outage that was over before it could be reported costs a team with too many waiting
+/// messages this part of the rows: most of them are not written, but all queues are read.
+const CROWDED_PART: usize = 4;
 /// How often the open alerts are counted, in polls.
 const POLLS_PER_COUNT: u32 = 15;
 /// How often alerts that another node has changed meanwhile are read again at once.
@@ -51,14 +64,19 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut last_poll = engine.now();
     while !shutdown.is_cancelled() {
         let now = engine.now();
-        let polled = async {
+        let polling = async {
             let back = last_poll.since(now);
             if back > CLOCK_TOLERANCE && engine.cluster().is_standalone() {
                 shift_back(engine.store(), back, now).await?;
             }
             process_due(&engine).await
         };
-        match polled.await {
+        let polled = tokio::select! {
+            polled = polling => polled,
+            // Everything is in the store: the next process continues.
+            () = shutdown.cancelled() => return,
+        };
+        match polled {
             Ok(_) => last_poll = now,
             Err(error) => tracing::warn!(
                 error = %ErrorChain(&error),
@@ -72,33 +90,56 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
         polls += 1;
         tokio::select! {
             () = tokio::time::sleep(POLL_INTERVAL) => {}
+            () = engine.alert_backlog().wait() => {}
             () = shutdown.cancelled() => {}
         }
     }
 }
 
-/// Decides about all alerts that are due.
+/// Decides about all alerts that are due, in turns.
 pub async fn process_due(engine: &Engine) -> Result<Processed> {
     let mut total = Processed::default();
     loop {
-        let now = engine.now();
+        let (began, now) = (Instant::now(), engine.now());
+        let seen = engine.alert_backlog().seen();
         let due = engine.store().due_alerts(now, ALERT_BATCH).await?;
-        let is_last = due.len() < ALERT_BATCH as usize;
-        let processed = process(engine.store(), due, now).await?;
-        publish(engine, &processed);
-        total.alerts += processed.alerts;
-        total.reminders += processed.reminders;
+        let is_all = due.len() < ALERT_BATCH as usize / 2;
+        let mut due = VecDeque::from(due);
+        let mut progress = false;
+        // If none of the first ones can be written, the next ones are tried.
+        let has_time = |progress: bool| !progress || began.elapsed() < MAX_ROUND;
+        while !due.is_empty() && has_time(progress) {
+            let began = Instant::now();
+            let some = take_some(engine.store(), &mut due);
+            let processed = process(engine.store(), some, now).await?;
+            publish(engine, &processed);
+            total.alerts += processed.alerts;
+            total.reminders += processed.reminders;
+            progress |= processed.alerts > 0;
+            if !due.is_empty() {
+                tokio::time::sleep(began.elapsed().min(MAX_ROUND)).await;
+            }
+        }
+        if is_all && due.is_empty() {
+            engine.alert_backlog().caught_up(seen);
+            return Ok(total);
+        }
         // Without progress, the rest was changed by others meanwhile or cannot be read.
-        if is_last || processed.alerts == 0 {
+        if !progress {
             return Ok(total);
         }
     }
 }
 
-/// Decides about those of these alerts that are due, which were just written. After a failure,
-/// the poll does.
-pub(crate) async fn process_new(engine: &Engine, ids: &[AlertId]) {
+/// Decides about those of these alerts that are due, which were just written and are in the order
+/// of their turns, unless that is left to the poll. So it is after a failure.
+pub(crate) async fn process_new(engine: &Engine, alerts: &[NewAlert]) {
+    let ids = engine.alert_backlog().without_left(alerts);
+    if ids.is_empty() {
+        return;
+    }
     if let Err(error) = process_alerts(engine, ids).await {
+        engine.alert_backlog().leave(alerts);
         tracing::warn!(
             error = %ErrorChain(&error),
             "processing alerts failed, retrying in {} s",
@@ -109,13 +150,20 @@ pub(crate) async fn process_new(engine: &Engine, ids: &[AlertId]) {
 
 /// An alert that others change meanwhile is read again; after a few attempts it is left to the
 /// poll.
-async fn process_alerts(engine: &Engine, ids: &[AlertId]) -> Result<()> {
-    for _ in 0..MAX_ATTEMPTS {
+async fn process_alerts(engine: &Engine, mut ids: Vec<AlertId>) -> Result<()> {
+    for attempt in 0..MAX_ATTEMPTS {
         let now = engine.now();
-        let mut alerts = engine.store().alerts_to_decide(ids).await?;
+        let mut alerts = engine.store().alerts_to_decide(&ids).await?;
         // The time of a result may be a little ahead after a correction of the clock.
         let soon = now.after(CLOCK_TOLERANCE);
         alerts.retain(|alert| alert.due.is_some_and(|due| due <= soon));
+        if attempt == 0 {
+            let place: HashMap<AlertId, usize> =
+                ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+            alerts.sort_by_key(|alert| place.get(&alert.id));
+            admit(engine, &mut alerts);
+            ids = alerts.iter().map(|alert| alert.id).collect();
+        }
         let count = alerts.len();
         let processed = process(engine.store(), alerts, now).await?;
         publish(engine, &processed);
@@ -126,18 +174,47 @@ async fn process_alerts(engine: &Engine, ids: &[AlertId]) -> Result<()> {
     Ok(())
 }
 
+/// Retains the alerts to process at once.
+fn admit(engine: &Engine, alerts: &mut Vec<DueAlert>) {
+    let new = |alert: &DueAlert| {
+        (NewAlert { id: alert.id, team: alert.team }, rows_about(engine.store(), alert))
+    };
+    let admitted = engine.alert_backlog().admit(&alerts.iter().map(new).collect::<Vec<_>>());
+    alerts.retain(|alert| admitted.contains(&alert.id));
+}
+
+/// Takes the first of these alerts whose decisions fit into a transaction, one at least.
+fn take_some(store: &Store, alerts: &mut VecDeque<DueAlert>) -> Vec<DueAlert> {
+    let mut rows = 0;
+    let fits = |alert: &&DueAlert| {
+        rows += rows_about(store, alert);
+        rows <= MAX_ROWS
+    };
+    let count = alerts.iter().take_while(fits).count().max(1);
+    alerts.drain(..count).collect()
+}
+
+/// About how many rows a decision about an alert writes.
+fn rows_about(store: &Store, alert: &DueAlert) -> usize {
+    let events = [&alert.opened, &alert.closed].into_iter().flatten().count();
+    let is_unreported = alert.facts.ended.is_some() && alert.state.notified.is_none();
+    let is_left_out = is_unreported && store.is_crowded(alert.team);
+    1 + events * alert.notifiers / if is_left_out { CROWDED_PART } else { 1 }
+}
+
 /// Decides about these alerts and writes the decisions.
 pub async fn process(store: &Store, alerts: Vec<DueAlert>, now: Millis) -> Result<Processed> {
     if alerts.is_empty() {
         return Ok(Processed::default());
     }
     let monitors = monitors_of(store, alerts.iter()).await?;
-    let windows = TeamWindows::of(store, &monitors, now).await?;
+    let surroundings = Surroundings::of(store, &alerts, &monitors, now).await?;
+    let responders = TeamResponders::of(store, &alerts, &monitors, now).await?;
     let decided: Vec<Decided> = alerts
         .into_iter()
         .filter_map(|alert| {
             let stored = monitors.get(&alert.facts.monitor)?;
-            Some(decide(alert, stored, &windows, None, now))
+            Some(decide(alert, stored, &surroundings, &responders, None, now))
         })
         .collect();
     failpoint::here("before-decision");
@@ -150,8 +227,9 @@ pub async fn process(store: &Store, alerts: Vec<DueAlert>, now: Millis) -> Resul
         }
         processed.alerts += 1;
         processed.reminders += reminders;
-        let edit = Edit { team: decision.alert.team, monitor: decision.alert.facts.monitor };
-        processed.ask.extend(ask.iter().map(|_| edit));
+        let team = decision.alert.team;
+        let edit = Edit::new(team, decision.alert.facts.monitor);
+        processed.ask.extend(ask.into_iter().map(|monitor| Edit::check(team, monitor)));
         measure(&decision, now);
         processed.written.push(WrittenDecision {
             edit,
@@ -215,16 +293,32 @@ fn measure(decision: &AlertDecision, now: Millis) {
 
 /// Notifies open pages, and makes the schedulers check monitors.
 fn publish(engine: &Engine, processed: &Processed) {
-    for edit in &processed.ask {
-        engine.bus().publish_edit(*edit);
+    // Of the children of one parent, each asks for it.
+    let asked: HashMap<MonitorId, Edit> =
+        processed.ask.iter().map(|edit| (edit.monitor, *edit)).collect();
+    for Edit { team, monitor, .. } in asked.into_values() {
+        engine.request_check(team, monitor);
     }
     for WrittenDecision { edit, alert, status } in &processed.written {
         publish_alert(engine, *edit, *alert, *status);
     }
 }
 
+impl Engine {
+    /// Has a monitor checked now, by the node that owns it. If the request is lost, so is nothing
+    /// but time: the alert processor repeats it.
+    pub(crate) fn request_check(&self, team: TeamId, monitor: MonitorId) {
+        if self.cluster().holds(monitor) {
+            self.scheduler().check_soon(monitor);
+        } else {
+            let edit = Edit::check(team, monitor);
+            self.bus().send_to_nodes(NodeMessage::Edited(edit));
+        }
+    }
+}
+
 pub(super) fn publish_alert(engine: &Engine, of: Edit, alert: AlertId, status: AlertStatus) {
-    let Edit { team, monitor } = of;
+    let Edit { team, monitor, .. } = of;
     engine.bus().publish_event(team, || Event::Alert {
         alert,
         monitor,
@@ -269,6 +363,10 @@ fn shifted(alert: DueAlert, by: Duration, now: Millis) -> AlertDecision {
         notes: Vec::new(),
         messages: Vec::new(),
         cancels: None,
+        opens: None,
+        ended: None,
+        unreachable: None,
+        wakes: false,
         alert,
     }
 }

@@ -131,7 +131,7 @@ impl Engine {
         let deactivated =
             store.deactivate_over_limit(max, plan.limits.shortest_interval, now).await?;
         for monitor in &deactivated {
-            self.bus().publish_edit(Edit { team, monitor: *monitor });
+            self.bus().publish_edit(Edit::new(team, *monitor));
             self.bus().publish_event(team, || Event::Saved(*monitor));
         }
         store.clear_over_limit().await?;

@@ -214,6 +214,10 @@ async fn next_messages(
 fn handle(engine: &Engine, remote: &RemoteNodes, message: NodeMessage) {
     let signals = &engine.cluster().signals;
     match message {
+        NodeMessage::Edited(edit) if edit.check => {
+            engine.0.recent_members.forget(edit.team);
+            engine.scheduler().check_soon(edit.monitor);
+        }
         NodeMessage::Edited(edit) => {
             engine.bus().reload_monitor(edit);
         }

@@ -29,6 +29,20 @@ const EDIT_CAPACITY: usize = 4_096;
 pub(crate) struct Edit {
     pub team: TeamId,
     pub monitor: MonitorId,
+    /// It was not changed: it is to be checked now. A node of an earlier version reads it again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub check: bool,
+}
+
+impl Edit {
+    pub(crate) fn new(team: TeamId, monitor: MonitorId) -> Self {
+        Self { team, monitor, check: false }
+    }
+
+    /// A request to check a monitor now.
+    pub(crate) fn check(team: TeamId, monitor: MonitorId) -> Self {
+        Self { check: true, ..Self::new(team, monitor) }
+    }
 }
 
 /// A live event for the open pages of a team.

@@ -250,7 +250,7 @@ impl MembershipLoop {
                 continue;
             }
             self.known_revisions.insert(monitor, (revision, now));
-            self.engine.bus().reload_monitor(Edit { team, monitor });
+            self.engine.bus().reload_monitor(Edit::new(team, monitor));
         }
         Ok(())
     }

@@ -100,6 +100,9 @@ impl Engine {
             SaveOutcome::Conflict
             | SaveOutcome::NotFound
             | SaveOutcome::UnknownNotifiers(_)
+            | SaveOutcome::InvalidDependencies(_)
+            | SaveOutcome::InvalidMembers(_)
+            | SaveOutcome::UnknownPolicy
             | SaveOutcome::TooLong => Ok(false),
         }
     }
@@ -207,8 +210,9 @@ impl Engine {
         ids: impl Iterator<Item = MonitorId>,
         event: fn(MonitorId) -> Event,
     ) {
+        self.0.recent_members.forget(caller.team());
         for monitor in ids {
-            self.bus().publish_edit(Edit { team: caller.team(), monitor });
+            self.bus().publish_edit(Edit::new(caller.team(), monitor));
             self.bus().publish_event(caller.team(), || event(monitor));
         }
     }

@@ -2,6 +2,7 @@
 //! checks. Changes reach the scheduler over the bus.
 
 mod bulk;
+pub(crate) mod groups;
 mod live_events;
 
 pub use bulk::BulkOutcome;
@@ -11,10 +12,14 @@ use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
+use uuid::Uuid;
 use wakeful_core::access::{MonitorFilter, Permission, TeamAccess, permission};
 use wakeful_core::billing::Plan;
+use wakeful_core::dependency::{Dependency, MAX_DEPTH};
+use wakeful_core::flapping::FlapLimit;
+use wakeful_core::group::{Counts, MAX_NESTING};
 use wakeful_core::heartbeat::Heartbeat;
-use wakeful_core::id::{MonitorId, NotifierId, TeamId};
+use wakeful_core::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use wakeful_core::maintenance::{RunningWindows, ShownCover};
 use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::notifications::event;
@@ -26,7 +31,7 @@ use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Input, Policy, Report, State, step};
 use wakeful_outbound::checks;
 use wakeful_outbound::net::Deadline;
-use wakeful_store::{MAX_LONG_REQUEST_BYTES, SaveOutcome, StoreError, StoredMonitor};
+use wakeful_store::{LinkError, MAX_LONG_REQUEST_BYTES, SaveOutcome, StoreError, StoredMonitor};
 
 pub use wakeful_store::{LinkedNotifier, MonitorQuery, MonitorSelection, StoredCertificate};
 
@@ -52,10 +57,14 @@ pub struct MonitorDraft {
     pub retry_interval: Option<Duration>,
     pub resend_interval: Option<Duration>,
     pub severity: Severity,
+    pub policy: Option<PolicyId>,
     pub upside_down_mode: bool,
     pub tags: Tags,
     /// `None`: the stored ones, or the team's default ones for a new monitor.
     pub notifiers: Option<Vec<NotifierId>>,
+    /// `None`: the stored ones.
+    pub depends_on: Option<Vec<Dependency>>,
+    pub flapping: FlapLimit,
     pub regions: Regions,
     pub quorum: Quorum,
 }
@@ -68,6 +77,10 @@ pub struct MonitorView {
     /// The number of times it was saved.
     pub revision: i64,
     pub notifiers: Vec<LinkedNotifier>,
+    /// The number of monitors that depend on it directly.
+    pub dependents: usize,
+    /// For a group: how many of its members are up and down.
+    pub group: Option<Counts>,
     /// The maintenance window that covers it.
     pub maintenance: Option<ShownCover>,
     /// Whether secrets were removed, because the caller may not edit.
@@ -87,7 +100,16 @@ impl MonitorView {
 impl From<(StoredMonitor, Vec<LinkedNotifier>)> for MonitorView {
     fn from((stored, notifiers): (StoredMonitor, Vec<LinkedNotifier>)) -> Self {
         let StoredMonitor { monitor, state, revision, .. } = stored;
-        Self { monitor, state, revision, notifiers, maintenance: None, redacted: false }
+        Self {
+            monitor,
+            state,
+            revision,
+            notifiers,
+            dependents: 0,
+            group: None,
+            maintenance: None,
+            redacted: false,
+        }
     }
 }
 
@@ -133,6 +155,7 @@ impl Engine {
         mut draft: MonitorDraft,
     ) -> Result<MonitorView> {
         self.check_filter(caller, &draft.tags, None).await?;
+        Self::check_group_filter(caller, &draft.spec, None)?;
         let uses_defaults = draft.notifiers.is_none();
         if uses_defaults {
             draft.notifiers =
@@ -178,6 +201,7 @@ impl Engine {
             return self.monitor_view(caller, id).await.map(Some);
         }
         self.check_filter(caller, &monitor.tags, Some("tags")).await?;
+        Self::check_group_filter(caller, &monitor.spec, Some(&before.spec))?;
         let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {
             self.check_interval_limit(plan, activity(&monitor), Some(activity(before)))?;
@@ -219,6 +243,20 @@ impl Engine {
         }
     }
 
+    /// A caller who is limited to some monitors names the members of a group: the messages of
+    /// the group would reveal others.
+    fn check_group_filter(caller: &Caller, spec: &Spec, before: Option<&Spec>) -> Result<()> {
+        let is_limited = caller.team_access().filter().is_some();
+        let Some(group) = spec.group().filter(|_| is_limited && before != Some(spec)) else {
+            return Ok(());
+        };
+        if group.members.only_names() {
+            return Ok(());
+        }
+        let why = "must name its members in monitors, because you can see some monitors only";
+        Err(Error::Refused { field: "group", why: why.to_owned() })
+    }
+
     /// Announces a saved monitor to the scheduler and the team; false if it was not saved
     /// because of a concurrent change.
     fn publish_saved(
@@ -235,6 +273,12 @@ impl Engine {
             SaveOutcome::LimitReached => return Err(self.too_many_monitors(plan)),
             SaveOutcome::TooLong => return Err(too_long()),
             SaveOutcome::UnknownNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
+            SaveOutcome::InvalidDependencies(error) => return Err(invalid_dependencies(&error)),
+            SaveOutcome::InvalidMembers(error) => return Err(invalid_members(&error)),
+            SaveOutcome::UnknownPolicy => {
+                let why = "names a policy that this team does not have".to_owned();
+                return Err(Error::Refused { field: "policyid", why });
+            }
         }
         self.publish_all(caller, std::iter::once(id), Event::Saved);
         Ok(true)
@@ -257,6 +301,10 @@ impl Engine {
             Some(before) => (before.created, before.push_token.clone(), before.notifiers.clone()),
             None => (now, None, Vec::new()),
         };
+        let mut depends_on = draft
+            .depends_on
+            .unwrap_or_else(|| before.map(|before| before.depends_on.clone()).unwrap_or_default());
+        depends_on.sort_by_key(|dependency| dependency.parent);
         let is_push = matches!(draft.spec, Spec::Api(_));
         Monitor {
             id,
@@ -269,9 +317,12 @@ impl Engine {
             retry_interval: draft.retry_interval,
             resend_interval: draft.resend_interval,
             severity: draft.severity,
+            policy: draft.policy,
             upside_down_mode: draft.upside_down_mode,
             tags: draft.tags,
             notifiers: draft.notifiers.map_or(notifiers, distinct),
+            depends_on,
+            flapping: draft.flapping,
             regions: draft.regions,
             quorum: draft.quorum,
             push_token: push_token.or_else(|| is_push.then(new_push_token)),
@@ -307,6 +358,9 @@ impl Engine {
                 // The monitor was changed, or one of its notifiers deleted.
                 SaveOutcome::Conflict
                 | SaveOutcome::UnknownNotifiers(_)
+                | SaveOutcome::InvalidDependencies(_)
+                | SaveOutcome::InvalidMembers(_)
+                | SaveOutcome::UnknownPolicy
                 | SaveOutcome::LimitReached
                 | SaveOutcome::TooLong => {}
             }
@@ -337,7 +391,30 @@ impl Engine {
         let view = found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))?;
         let running = self.running_maintenance(caller).await?;
         let maintenance = running.cover(id, &view.monitor.tags);
-        Ok(MonitorView { maintenance, ..view })
+        let mut views = [MonitorView { maintenance, ..view }];
+        self.add_links(caller, &mut views).await?;
+        let [view] = views;
+        Ok(view)
+    }
+
+    /// Adds how many monitors depend on these, which are in the order of their ids, and how many
+    /// members of groups are down.
+    async fn add_links(&self, caller: &Caller, views: &mut [MonitorView]) -> Result<()> {
+        let (Some(first), Some(last)) = (views.first(), views.last()) else { return Ok(()) };
+        let team = self.store().team(caller.team_access());
+        let dependents = team.dependents(first.monitor.id, last.monitor.id).await?;
+        let mut groups = Vec::new();
+        for view in views.iter() {
+            if let Spec::Group(spec) = &view.monitor.spec {
+                groups.push((view.monitor.id, spec.clone()));
+            }
+        }
+        let counts = self.group_counts(caller.team(), &groups).await?;
+        for view in views {
+            view.dependents = dependents.get(&view.monitor.id).copied().unwrap_or(0);
+            view.group = counts.get(&view.monitor.id).copied();
+        }
+        Ok(())
     }
 
     /// The maintenance windows of the team that are running.
@@ -356,6 +433,17 @@ impl Engine {
         Ok(self.store().team(caller.team_access()).certificate(id).await?)
     }
 
+    /// The ids of the members of a group, to list only these. A monitor that is not a group has
+    /// none.
+    pub async fn group_members(
+        &self,
+        caller: &Authorized<permission::View>,
+        id: MonitorId,
+    ) -> Result<Vec<MonitorId>> {
+        let group = self.stored_monitor(caller, id).await?;
+        self.member_ids(&group.monitor).await
+    }
+
     /// The team's monitors that match, in the order of creation.
     pub async fn monitors(
         &self,
@@ -370,7 +458,8 @@ impl Engine {
             let maintenance = running.cover(view.monitor.id, &view.monitor.tags);
             MonitorView { maintenance, ..view }
         });
-        let views = views.collect();
+        let mut views: Vec<MonitorView> = views.collect();
+        self.add_links(caller, &mut views).await?;
         Ok(Page::of(views, filter.limit, |view: &MonitorView| view.monitor.id))
     }
 
@@ -483,11 +572,28 @@ impl Engine {
         if matches!(spec, Spec::Api(_)) {
             return Err(Error::PushMonitor);
         }
+        let policy = Policy {
+            retries: 0,
+            retry_interval: Duration::ZERO,
+            upside_down: false,
+            certificate_warnings: false,
+        };
+        if let Spec::Group(group) = spec {
+            Self::check_group_filter(caller, spec, None)?;
+            if caller.team_access().filter().is_some() {
+                let visible = self.store().team(caller.team_access()).monitor_ids().await?;
+                if group.named_monitors().iter().any(|id| !visible.contains(id)) {
+                    return Err(Error::NotFound("monitor"));
+                }
+            }
+            let seen = self.check_group(caller.team(), MonitorId::from(Uuid::nil()), group).await;
+            return Ok(step(&State::default(), seen, &policy, self.now()).heartbeat);
+        }
         let end = Instant::now() + max_duration;
         let permit = self.scheduler().requested_checks().permit(caller.team()).await?;
         let left = end.saturating_duration_since(Instant::now());
         let deadline = Deadline::within(timeout.min(left));
-        let check = catch_panic(checks::check(self.net(), spec, deadline));
+        let check = catch_panic(checks::check(self.net(), caller.team(), spec, deadline));
         let result: CheckResult = permit.run(check).await?;
         let seen = match result {
             Ok(seen) if !seen.up && timeout > left && Instant::now() >= end => {
@@ -495,12 +601,6 @@ impl Engine {
             }
             Ok(seen) => Input::Observation(seen),
             Err(fault) => Input::Fault(fault),
-        };
-        let policy = Policy {
-            retries: 0,
-            retry_interval: Duration::ZERO,
-            upside_down: false,
-            certificate_warnings: false,
         };
         Ok(step(&State::default(), seen, &policy, self.now()).heartbeat)
     }
@@ -536,6 +636,30 @@ impl Engine {
             Ok(Err(_)) | Err(_) => Err(Error::NotRecorded),
         }
     }
+}
+
+fn invalid_dependencies(error: &LinkError) -> Error {
+    let why = match error {
+        LinkError::Unknown(id) => format!("names an unknown monitor: {id}"),
+        LinkError::Cycle(names) => {
+            format!("would make the monitor depend on itself: {}", names.join(" → "))
+        }
+        LinkError::TooDeep => {
+            format!("must not have more than {MAX_DEPTH} monitors above each other")
+        }
+    };
+    Error::Refused { field: "depends_on", why }
+}
+
+fn invalid_members(error: &LinkError) -> Error {
+    let why = match error {
+        LinkError::Unknown(id) => format!("names an unknown monitor: {id}"),
+        LinkError::Cycle(names) => {
+            format!("would make the group contain itself: {}", names.join(" → "))
+        }
+        LinkError::TooDeep => format!("must not have groups more than {MAX_NESTING} deep"),
+    };
+    Error::Refused { field: "group", why }
 }
 
 fn too_long() -> Error {

@@ -13,7 +13,7 @@ use wakeful_core::notifications::event;
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
-use wakeful_core::verdict::{Change, Status, Step};
+use wakeful_core::verdict::{Change, State, Status, Step};
 use wakeful_store::{DueAlert, NewEvent, Record, StoredMonitor};
 
 /// The record of a verdict that changes nothing.
@@ -116,6 +116,43 @@ pub(crate) fn reminder(
     event(monitor, event::REMINDER, alert.id, &due.0.to_string(), &text, &data)
 }
 
+/// What distinguishes an escalation step of an alert from others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepNumber {
+    pub(crate) round: u32,
+    /// `None`: to every member, because no step has reached anybody.
+    pub(crate) step: Option<u32>,
+    /// How often the escalation has begun again.
+    pub(crate) restarts: u32,
+}
+
+/// The event that an outage is escalated, for recipients that know of it already.
+pub(crate) fn escalated(
+    stored: &StoredMonitor,
+    alert: &DueAlert,
+    number: &StepNumber,
+    now: Millis,
+) -> NewEvent {
+    let StoredMonitor { monitor, state, .. } = stored;
+    let StepNumber { round, step, restarts } = *number;
+    let lasted = event::format_duration(now.since(alert.facts.started));
+    let part = match step {
+        Some(step) => format!("step {}", step + 1),
+        None => "no step has reached anybody".to_owned(),
+    };
+    let text =
+        format!("[{}] still down after {lasted}, {part}: {}", monitor.name, state.last_message);
+    let data = EventData {
+        severity: Some(alert.facts.severity(&alert.state)),
+        step: step.map(|step| step + 1),
+        id_time: Some(alert.facts.started),
+        ..EventData::of_outage(stored, alert, now)
+    };
+    let place = step.map_or("all".to_owned(), |step| step.to_string());
+    let number = format!("{} {restarts} {round} {place}", alert.id);
+    event(monitor, event::ESCALATED, alert.id, &number, &text, &data)
+}
+
 /// The event that somebody has responded to an alert: `done` says what was done and by which user.
 pub(crate) fn response(
     stored: &StoredMonitor,
@@ -134,8 +171,42 @@ pub(crate) fn response(
     event(monitor, kind, alert.id, &number, &text, &data)
 }
 
+/// The event that a monitor flaps.
+pub(crate) fn flapping(stored: &StoredMonitor, alert: &Alert, now: Millis) -> NewEvent {
+    let StoredMonitor { monitor, state, .. } = stored;
+    let text = format!("[{}] flapping: {}", monitor.name, alert.cause);
+    let data = EventData {
+        severity: Some(alert.severity),
+        message: &alert.cause,
+        ..EventData::of_state(state, now)
+    };
+    event(monitor, event::FLAPPING, alert.id, &alert.id.to_string(), &text, &data)
+}
+
+/// The event that a monitor no longer flaps.
+pub(crate) fn steady(stored: &StoredMonitor, alert: &DueAlert, now: Millis) -> NewEvent {
+    let StoredMonitor { monitor, state, .. } = stored;
+    let text =
+        format!("[{}] steady: {}, {}", monitor.name, state.status.as_str(), state.last_message);
+    let data = EventData {
+        severity: Some(alert.facts.severity(&alert.state)),
+        ..EventData::of_state(state, now)
+    };
+    event(monitor, event::STEADY, alert.id, &alert.id.to_string(), &text, &data)
+}
+
+/// The id of the alert about flapping in place of the outage that began then.
+pub(crate) fn flapping_alert_id(monitor: MonitorId, started: Millis) -> AlertId {
+    alert_id(monitor, "flapping", started)
+}
+
 struct EventData<'a> {
     severity: Option<Severity>,
+    /// The number of an escalation step, from 1.
+    step: Option<u32>,
+    /// The time in its id, if that is not its own: an id that does not depend on when it is
+    /// decided about.
+    id_time: Option<Millis>,
     at: Millis,
     status: Status,
     previous: Status,
@@ -152,6 +223,8 @@ impl<'a> EventData<'a> {
     fn of_verdict(record: &'a Record) -> Self {
         Self {
             severity: None,
+            step: None,
+            id_time: None,
             at: record.heartbeat.at,
             status: record.state.status,
             previous: record.state.status,
@@ -164,11 +237,31 @@ impl<'a> EventData<'a> {
         }
     }
 
+    /// The data of a monitor as it is now.
+    fn of_state(state: &'a State, now: Millis) -> Self {
+        Self {
+            severity: None,
+            step: None,
+            id_time: None,
+            at: now,
+            status: state.status,
+            previous: state.status,
+            message: &state.last_message,
+            load_time: state.load_time,
+            down_since: None,
+            down_seconds: None,
+            payload: None,
+            regions: &[],
+        }
+    }
+
     /// The data of an ongoing outage.
     fn of_outage(stored: &'a StoredMonitor, alert: &DueAlert, now: Millis) -> Self {
         let (state, started) = (&stored.state, alert.facts.started);
         Self {
             severity: None,
+            step: None,
+            id_time: None,
             at: now,
             status: Status::Down,
             previous: Status::Down,
@@ -192,7 +285,7 @@ fn event(
     data: &EventData<'_>,
 ) -> NewEvent {
     let id = EventId::new(
-        data.at,
+        data.id_time.unwrap_or(data.at),
         deterministic_bytes(&format!("event {} {number} {kind}", monitor.id)),
     );
     let mut body = json!({
@@ -220,6 +313,9 @@ fn event(
     });
     if let Some(severity) = data.severity {
         body["data"]["severity"] = json!(severity.as_str());
+    }
+    if let Some(step) = data.step {
+        body["data"]["step"] = json!(step);
     }
     if !data.regions.is_empty() {
         body["data"]["regions"] = data.regions.iter().map(region).collect();

@@ -9,9 +9,12 @@ use wakeful_core::monitors::Name;
 use wakeful_core::monitors::spec::{Hostname, HttpUrl};
 use wakeful_core::notifications::MAX_NOTIFIERS_PER_TEAM;
 use wakeful_core::notifications::event::{self, Event};
+use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::{
     AttemptReset, Channel, Disabled, Mailbox, Mailboxes, Notifier, SigningSecret,
 };
+use wakeful_core::quiet::Quiet;
+use wakeful_core::severity::Severity;
 use wakeful_core::template::UserTemplate;
 use wakeful_outbound::fair_queue::Bounds;
 use wakeful_outbound::mail;
@@ -30,6 +33,28 @@ const RENDER_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const RENDERING: Bounds =
     Bounds { running: 1, waiting: 64, waiting_per_key: 8, share: |_free| 1 };
 
+/// Which messages a notifier gets. A new one for programs gets every type of event; one that
+/// is no longer for programs gets those that people do.
+fn message_rules(draft: &NotifierDraft, before: Option<&Notifier>) -> MessageRules {
+    let is_for_programs = draft.channel.is_for_programs();
+    let was_for_programs = before.is_some_and(|before| before.channel.is_for_programs());
+    let all = || event::TYPES.iter().map(|kind| (*kind).to_owned()).collect();
+    let old = before.map(|before| before.messages.clone()).unwrap_or_default();
+    let events = match before {
+        None => is_for_programs.then(all),
+        Some(_) if was_for_programs && !is_for_programs => None,
+        Some(_) => old.events.clone(),
+    };
+    let unchanged = MessageRules { events, ..old };
+    // What a notifier gets anyway need not be named.
+    let sent = draft.events.clone().filter(|sent| *sent != unchanged.event_types());
+    MessageRules {
+        events: sent.or(unchanged.events),
+        min_severity: draft.min_severity.unwrap_or(unchanged.min_severity),
+        quiet: draft.quiet.clone().unwrap_or(unchanged.quiet),
+    }
+}
+
 pub(super) fn too_many_notifiers() -> Error {
     Error::FixedLimit { max: MAX_NOTIFIERS_PER_TEAM, of: "notifiers per team" }
 }
@@ -42,6 +67,11 @@ pub struct NotifierDraft {
     /// `None`: unchanged, as for the next one.
     pub isactive: Option<bool>,
     pub isdefault: Option<bool>,
+    pub min_severity: Option<Severity>,
+    /// The types of events that it gets.
+    pub events: Option<Vec<String>>,
+    /// `Some(None)`: no quiet hours.
+    pub quiet: Option<Option<Quiet>>,
 }
 
 /// The settings of a notifier that affect its messages.
@@ -74,7 +104,7 @@ impl NotifierView {
 
 /// Notifiers are used by all monitors of the team: a caller who is limited to some of them may
 /// not change one, which would redirect or silence the notifications of the others.
-fn require_all_monitors(caller: &Caller) -> Result<()> {
+pub(crate) fn require_all_monitors(caller: &Caller) -> Result<()> {
     if caller.team_access().filter().is_none() { Ok(()) } else { Err(Error::LimitedToMonitors) }
 }
 
@@ -268,6 +298,7 @@ impl Engine {
         let now = self.now();
         let disabled = before.and_then(|before| before.disabled.clone());
         let stored = before.map(|before| before.attempts.clone()).unwrap_or_default();
+        let messages = message_rules(&draft, before);
         let mut notifier = Notifier {
             id: before.map_or_else(|| NotifierId::new(now, random::bytes()), |before| before.id),
             team: caller.team(),
@@ -282,6 +313,7 @@ impl Engine {
             isdefault: draft
                 .isdefault
                 .unwrap_or_else(|| before.is_some_and(|before| before.isdefault)),
+            messages,
             attempts: stored,
             revision: before.map_or(1, |before| before.revision),
             created: before.map_or(now, |before| before.created),

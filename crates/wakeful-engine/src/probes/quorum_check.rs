@@ -55,8 +55,12 @@ impl RegionCheck<'_> {
 pub(crate) async fn check(engine: &Engine, monitor: MonitorId, params: &CheckParams) -> Input {
     let CheckParams { team, timeout, interval, upside_down, .. } = *params;
     let spec = &*params.spec;
+    if let Spec::Group(group) = spec {
+        // Boxed, so that the checks of targets do not take its space.
+        return Box::pin(engine.check_group(team, monitor, group)).await;
+    }
     let Some(region_quorum) = &params.region_quorum else {
-        return check_from_here(engine, monitor, spec, timeout, interval).await;
+        return check_from_here(engine, (team, monitor), spec, timeout, interval).await;
     };
     let check = RegionCheck { team, monitor, spec, timeout, interval, upside_down };
     // Boxed, so that the many checks without regions do not take its space.
@@ -135,8 +139,8 @@ async fn confirmation(
 }
 
 async fn local_result(engine: &Engine, check: RegionCheck<'_>) -> CheckResult {
-    let RegionCheck { monitor, spec, timeout, interval, .. } = check;
-    match check_from_here(engine, monitor, spec, timeout, interval).await {
+    let RegionCheck { team, monitor, spec, timeout, interval, .. } = check;
+    match check_from_here(engine, (team, monitor), spec, timeout, interval).await {
         Input::Observation(seen) => Ok(seen),
         Input::Fault(fault) => Err(fault),
         Input::Report(_) | Input::Missed(_) => {

@@ -162,7 +162,8 @@ impl Probe {
                 self.lag.fetch_max(protocol::millis(waited.elapsed()), Ordering::Relaxed);
             }
             let (net, connectivity) = (&self.net, &self.connectivity);
-            check_through(net, connectivity, request.monitor, &spec, limit, interval)
+            let of = (request.group(), request.monitor);
+            check_through(net, connectivity, of, &spec, limit, interval)
         };
         let until = waited + limit + TURN_MARGIN;
         let result = self.places.run(request.group(), request.monitor, until, check).await;

@@ -80,13 +80,13 @@ impl Entry {
         Self {
             id: monitor.id,
             team: monitor.team,
-            host: host_hash(&monitor.spec),
+            host: host_hash(&monitor),
             certificate: 0,
             interval: monitor.heartbeat_interval,
             timeout: monitor.timeout().into(),
             retry_interval: monitor.retry_interval().into(),
             grace: monitor.grace().into(),
-            retries: monitor.retries,
+            retries: Policy::of(&monitor).retries,
             upside_down: monitor.upside_down_mode,
             certificate_warnings: Policy::of(&monitor).certificate_warnings,
             active: monitor.isactive,
@@ -118,12 +118,12 @@ impl Entry {
         self.revision = revision;
         self.region_quorum = region_quorum;
         self.resumed = false;
-        self.host = host_hash(&monitor.spec);
+        self.host = host_hash(&monitor);
         self.interval = monitor.heartbeat_interval;
         self.timeout = monitor.timeout().into();
         self.retry_interval = monitor.retry_interval().into();
         self.grace = monitor.grace().into();
-        self.retries = monitor.retries;
+        self.retries = Policy::of(&monitor).retries;
         self.upside_down = monitor.upside_down_mode;
         self.certificate_warnings = Policy::of(&monitor).certificate_warnings;
         self.active = monitor.isactive;
@@ -156,6 +156,11 @@ impl Entry {
     /// When a new, activated or changed monitor is due.
     pub(super) fn first_due(&self, now: u64) -> u64 {
         if self.is_push() { self.deadline(None, now) } else { self.schedule().first(now) }
+    }
+
+    /// Has it checked right away.
+    pub(super) fn check_soon(&mut self, now: u64) {
+        self.due = self.due.min(self.first_due(now));
     }
 
     /// When a monitor that was active before is due: it is one of `monitors`, was last checked
@@ -278,8 +283,12 @@ pub(super) fn is_local(host: &str) -> bool {
     bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-fn host_hash(spec: &Spec) -> u64 {
-    hash_of(&spec.endpoint())
+/// Groups connect to no host, so they do not wait for each other.
+fn host_hash(monitor: &Monitor) -> u64 {
+    match monitor.spec {
+        Spec::Group(_) => hash_of(&monitor.id),
+        _ => hash_of(&monitor.spec.endpoint()),
+    }
 }
 
 fn hash_of(value: &impl Hash) -> u64 {

@@ -3,6 +3,7 @@
 //! writer. The database is read when monitors are loaded or edited, never to find out which
 //! are due. `worker` contains the loops; the methods here are called by them and by the API.
 
+mod change_queue;
 mod concurrency;
 mod connectivity;
 mod entry;
@@ -283,6 +284,18 @@ impl Scheduler {
         entry.due_after_resume(last, now, monitors, self.not_listening_since(entry.id, now))
     }
 
+    /// Checks a monitor right away, if it is one of this node and does not wait for reports.
+    pub(crate) fn check_soon(&self, id: MonitorId) {
+        let shard = self.shard(id);
+        let mut monitors = shard.lock();
+        let ShardState { entries, wheel, .. } = &mut *monitors;
+        let found = entries.get_mut(id).filter(|entry| entry.active && !entry.is_push());
+        if let Some(entry) = found {
+            entry.check_soon(self.clock.now());
+            shard.arm(entry, wheel);
+        }
+    }
+
     /// Removes a deleted monitor.
     pub(crate) fn remove(&self, id: MonitorId) {
         self.shard(id).lock().entries.remove(id);
@@ -486,5 +499,7 @@ impl Shard {
     }
 }
 
+#[cfg(test)]
+mod fairness_tests;
 #[cfg(test)]
 mod tests;

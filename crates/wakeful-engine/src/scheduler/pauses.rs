@@ -58,7 +58,7 @@ impl Scheduler {
         let ShardState { entries, wheel, .. } = &mut *monitors;
         let Some(entry) = entries.get_mut(id).filter(|entry| entry.active) else { return };
         if !entry.is_push() {
-            entry.due = entry.due.min(entry.first_due(now));
+            entry.check_soon(now);
         } else if was_paused {
             entry.due = entry.first_due(now);
         }

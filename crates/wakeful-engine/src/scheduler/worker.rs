@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::MonitorId;
+use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::verdict::Input;
@@ -348,26 +348,26 @@ async fn run_check(engine: &Engine, job: &Job) {
 /// Checks from this node; a fault if its own network is the cause of a failure.
 pub(crate) async fn check_from_here(
     engine: &Engine,
-    monitor: MonitorId,
+    (team, monitor): (TeamId, MonitorId),
     spec: &Spec,
     timeout: Duration,
     interval: Duration,
 ) -> Input {
     let (net, connectivity) = (engine.net(), engine.scheduler().connectivity());
-    check_through(net, connectivity, monitor, spec, timeout, interval).await
+    check_through(net, connectivity, (team, monitor), spec, timeout, interval).await
 }
 
 /// Checks through this network stack.
 pub(crate) async fn check_through(
     net: &Net,
     connectivity: &Connectivity,
-    monitor: MonitorId,
+    (team, monitor): (TeamId, MonitorId),
     spec: &Spec,
     timeout: Duration,
     interval: Duration,
 ) -> Input {
     let began = Instant::now();
-    let result = catch_panic(checks::check(net, spec, Deadline::within(timeout))).await;
+    let result = catch_panic(checks::check(net, team, spec, Deadline::within(timeout))).await;
     let result = unless_stalled(result, began.elapsed(), timeout);
     connectivity.judge(net, monitor, spec, interval, result).await
 }

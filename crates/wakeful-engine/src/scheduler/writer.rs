@@ -1,12 +1,13 @@
 //! Writes results to the store. Routine results, which change nothing, are written in
-//! batches about once a second. A change is written at once, in its own loop, with its alert
-//! and notifications. While the store is unavailable everything is queued: changes for as
-//! long as it takes, routine results until there are too many. A routine result never
+//! batches about once a second. A change is written at once, in its own loop, with its alert;
+//! teams take turns. Its notifications follow at once, unless its team has so many that the
+//! alert processor does that. While the store is unavailable everything is queued: changes for
+//! as long as it takes, routine results until there are too many. A routine result never
 //! overtakes an earlier change of its monitor: a status must not be recorded before its
 //! alert.
 
 use serde_json::Value;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,12 +16,14 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::cluster::slot::Grant;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::id::{AlertId, MonitorId, TeamId};
 use wakeful_core::monitors::Monitor;
 use wakeful_core::observation::Certificate;
 use wakeful_core::verdict::Step;
 use wakeful_store::{Record, StoreError};
 
+use super::change_queue::ChangeQueue;
+use crate::alerting::backlog::NewAlert;
 use crate::bus::{Edit, Event};
 use crate::cluster::WritePermit;
 use crate::{Engine, alerting::processor, failpoint, notifications::events};
@@ -49,8 +52,13 @@ const MAX_GONE_RETRIES: u32 = 3;
 const REJECTED_RETRY_INTERVAL: Duration = Duration::from_secs(30);
 /// How often the database's log is checkpointed.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(2);
-/// How long the last writes may take when the service stops.
+/// How long one of the last writes may take when the service stops, and how long one may that
+/// somebody waits for, such as the sender of a report.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(800);
+const AWAITED_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long all changes that nobody waits for may take then. Their monitors are checked again
+/// after the next start.
+const REMAINING_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A result to be recorded.
 pub(super) struct PendingResult {
@@ -75,6 +83,11 @@ impl PendingResult {
     fn is_change(&self) -> bool {
         self.step.change.is_some() || self.step.warning.is_some()
     }
+
+    /// Whether somebody waits until it is recorded.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.recorded.as_ref().is_some_and(|recorded| !recorded.is_closed())
+    }
 }
 
 #[derive(Default)]
@@ -94,7 +107,7 @@ pub(super) struct ResultWriter {
 #[derive(Default)]
 struct Queue {
     routine: VecDeque<PendingResult>,
-    changes: VecDeque<PendingResult>,
+    changes: ChangeQueue,
     /// How many routine results, at the front, wait for a change.
     blocked: usize,
     /// The number of unrecorded changes of each monitor.
@@ -108,6 +121,17 @@ impl Queue {
     /// not count, so that they delay no other monitor.
     fn is_full(&self) -> bool {
         self.routine.len() - self.blocked >= BACKPRESSURE_LIMIT
+    }
+
+    /// At shutdown: the monitors with a routine result that somebody waits for and that can be
+    /// written.
+    fn awaited_monitors(&self) -> HashSet<MonitorId> {
+        if !self.closed {
+            return HashSet::new();
+        }
+        let awaited = self.routine.iter().filter(|item| item.is_awaited());
+        let monitors = awaited.map(|item| item.monitor);
+        monitors.filter(|monitor| !self.unrecorded.contains_key(monitor)).collect()
     }
 }
 
@@ -128,7 +152,7 @@ impl ResultWriter {
         }
         if item.is_change() {
             *queue.unrecorded.entry(item.monitor).or_default() += 1;
-            queue.changes.push_back(item);
+            queue.changes.push(item);
             drop(queue);
             self.changes.notify_one();
             return;
@@ -150,22 +174,25 @@ impl ResultWriter {
         }
     }
 
-    /// Takes routine results in order, without those behind an unrecorded change.
+    /// Takes routine results in order, without those behind an unrecorded change. At shutdown,
+    /// those of monitors with a result that somebody waits for come first.
     fn take_routine(&self) -> Vec<PendingResult> {
         let mut queue = self.lock();
+        let awaited = queue.awaited_monitors();
         let Queue { routine, unrecorded, .. } = &mut *queue;
         let mut taken = Vec::with_capacity(routine.len().min(MAX_BATCH));
         let mut waiting = VecDeque::new();
         while taken.len() < MAX_BATCH
             && let Some(item) = routine.pop_front()
         {
-            if unrecorded.contains_key(&item.monitor) {
+            let is_later = !awaited.is_empty() && !awaited.contains(&item.monitor);
+            if is_later || unrecorded.contains_key(&item.monitor) {
                 waiting.push_back(item);
             } else {
                 taken.push(item);
             }
         }
-        let blocked = waiting.len();
+        let blocked = if awaited.is_empty() { waiting.len() } else { 0 };
         waiting.append(routine);
         *routine = waiting;
         queue.blocked = blocked;
@@ -215,9 +242,12 @@ impl ResultWriter {
     }
 
     fn take_changes(&self) -> Vec<PendingResult> {
-        let mut queue = self.lock();
-        let count = queue.changes.len().min(CHANGE_BATCH);
-        queue.changes.drain(..count).collect()
+        self.lock().changes.take(CHANGE_BATCH)
+    }
+
+    /// Takes all changes that somebody waits for, with the earlier ones of their monitors.
+    fn take_awaited_changes(&self) -> ChangeQueue {
+        self.lock().changes.split_awaited()
     }
 
     /// Notes that these changes are recorded, so that results behind them can be written.
@@ -253,11 +283,12 @@ pub(super) async fn write_routine(engine: Engine, stop: CancellationToken) {
         last = stop.is_cancelled();
         loop {
             let batch = writer.take_routine();
-            let backpressure = batch.len() >= MAX_BATCH;
+            // At shutdown, a batch may have only what somebody waits for.
+            let has_more = batch.len() >= MAX_BATCH || (last && !batch.is_empty());
             if !batch.is_empty() {
                 persist(&engine, batch, &stop).await;
             }
-            if !backpressure {
+            if !has_more {
                 break;
             }
         }
@@ -278,16 +309,17 @@ pub(super) async fn write_changes(engine: Engine, stop: CancellationToken) {
     let writer = engine.scheduler().writer();
     let mut rejected: Vec<PendingResult> = Vec::new();
     let mut retry_at = Instant::now() + REJECTED_RETRY_INTERVAL;
-    let mut last = false;
-    while !last {
+    loop {
         tokio::select! {
             () = writer.changes.notified() => {}
             () = tokio::time::sleep_until(retry_at), if !rejected.is_empty() => {}
             () = stop.cancelled() => {}
         }
-        last = stop.is_cancelled();
+        if stop.is_cancelled() {
+            return write_last_changes(&engine, rejected, &stop).await;
+        }
         let mut batch = writer.take_changes();
-        if !rejected.is_empty() && (last || Instant::now() >= retry_at) {
+        if !rejected.is_empty() && Instant::now() >= retry_at {
             rejected.append(&mut batch);
             batch = std::mem::take(&mut rejected);
             retry_at = Instant::now() + REJECTED_RETRY_INTERVAL;
@@ -295,8 +327,45 @@ pub(super) async fn write_changes(engine: Engine, stop: CancellationToken) {
         while !batch.is_empty() {
             batch = with_earlier_rejected(&mut rejected, batch);
             rejected.extend(persist(&engine, batch, &stop).await);
+            if stop.is_cancelled() {
+                break;
+            }
             batch = writer.take_changes();
         }
+    }
+}
+
+/// At shutdown, writes the changes that somebody waits for, whatever the others have waiting,
+/// and then as many others as the time allows.
+async fn write_last_changes(
+    engine: &Engine,
+    mut rejected: Vec<PendingResult>,
+    stop: &CancellationToken,
+) {
+    let writer = engine.scheduler().writer();
+    let mut awaited = writer.take_awaited_changes();
+    loop {
+        let batch = awaited.take(CHANGE_BATCH);
+        if batch.is_empty() {
+            break;
+        }
+        let batch = with_earlier_rejected(&mut rejected, batch);
+        rejected.extend(persist(engine, batch, stop).await);
+    }
+    // Reports behind these changes are written now, while the rest is.
+    writer.flush.notify_one();
+    let deadline = Instant::now() + REMAINING_TIMEOUT;
+    let mut batch = rejected;
+    batch.extend(writer.take_changes());
+    while !batch.is_empty() && Instant::now() < deadline {
+        persist(engine, batch, stop).await;
+        batch = writer.take_changes();
+    }
+    let left = batch.len() + writer.lock().changes.len();
+    if left > 0 {
+        tracing::warn!(
+            "{left} changes were not recorded before shutdown, their monitors are checked again after the next start"
+        );
     }
 }
 
@@ -323,7 +392,8 @@ enum Written {
 }
 
 /// Writes a batch and returns the changes that the store rejects. If it rejects the batch as
-/// a whole, the results are written one by one.
+/// a whole, the results are written in parts: one that cannot be written, or many large ones,
+/// delay the others little.
 async fn persist(
     engine: &Engine,
     batch: Vec<PendingResult>,
@@ -337,10 +407,10 @@ async fn persist(
         Written::Rejected(error) if batch.len() > 1 => {
             tracing::warn!(
                 error = %ErrorChain(&error),
-                "recording {} results together failed, writing them one by one",
+                "recording {} results together failed, writing them in parts",
                 batch.len()
             );
-            persist_one_by_one(engine, batch, stop).await
+            persist_in_halves(engine, batch, stop).await
         }
         Written::Rejected(error) => {
             let id = batch[0].monitor;
@@ -357,19 +427,18 @@ async fn persist(
 
 /// Returns the rejected changes, and behind each the later results of its monitor, which must
 /// not overtake it.
-async fn persist_one_by_one(
+async fn persist_in_halves(
     engine: &Engine,
-    batch: Vec<PendingResult>,
+    mut batch: Vec<PendingResult>,
     stop: &CancellationToken,
 ) -> Vec<PendingResult> {
-    let mut rejected: Vec<PendingResult> = Vec::new();
-    for item in batch {
-        let waits = rejected.iter().any(|earlier| earlier.monitor == item.monitor);
-        if waits {
-            rejected.push(item);
-        } else {
-            rejected.extend(Box::pin(persist(engine, vec![item], stop)).await);
-        }
+    let second = batch.split_off(batch.len() / 2);
+    let mut rejected = Box::pin(persist(engine, batch, stop)).await;
+    let is_behind = |item: &PendingResult| rejected.iter().any(|one| one.monitor == item.monitor);
+    let (behind, second): (Vec<_>, Vec<_>) = second.into_iter().partition(is_behind);
+    rejected.extend(behind);
+    if !second.is_empty() {
+        rejected.extend(Box::pin(persist(engine, second, stop)).await);
     }
     rejected
 }
@@ -412,11 +481,20 @@ async fn write_before_shutdown(
     batch: &[PendingResult],
     stop: &CancellationToken,
 ) -> Option<Result<Vec<Grant>, StoreError>> {
-    if stop.is_cancelled() {
-        timeout(SHUTDOWN_TIMEOUT, write(engine, batch)).await.ok()
-    } else {
-        Some(write(engine, batch).await)
+    if !stop.is_cancelled() {
+        return Some(write(engine, batch, AlertTiming::AtOnce).await);
     }
+    let is_awaited = batch.iter().any(PendingResult::is_awaited);
+    let limit = if is_awaited { AWAITED_TIMEOUT } else { SHUTDOWN_TIMEOUT };
+    timeout(limit, write(engine, batch, AlertTiming::Later)).await.ok()
+}
+
+/// When the notifications of a batch are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AlertTiming {
+    AtOnce,
+    /// By the next process, or by another node: this one sends nothing any more.
+    Later,
 }
 
 /// Pauses before the next attempt, but not beyond shutdown.
@@ -439,7 +517,11 @@ async fn wait_for_store(
 }
 
 /// Writes a batch; returns the stale grants, under which nothing was written.
-async fn write(engine: &Engine, batch: &[PendingResult]) -> Result<Vec<Grant>, StoreError> {
+async fn write(
+    engine: &Engine,
+    batch: &[PendingResult],
+    alerts: AlertTiming,
+) -> Result<Vec<Grant>, StoreError> {
     let changed: Vec<MonitorId> =
         batch.iter().filter(|item| item.is_change()).map(|item| item.monitor).collect();
     let monitors: HashMap<MonitorId, Monitor> = if changed.is_empty() {
@@ -462,14 +544,15 @@ async fn write(engine: &Engine, batch: &[PendingResult]) -> Result<Vec<Grant>, S
     if has_events {
         failpoint::here("after-enqueue");
     }
-    if !written.due.is_empty() {
-        processor::process_new(engine, &written.due).await;
+    if !written.due.is_empty() && alerts == AlertTiming::AtOnce {
+        processor::process_new(engine, &new_alerts(&records, &monitors, &written.due)).await;
     }
+    engine.check_groups_of(monitors.values()).await;
     if written.heartbeats < batch.iter().filter(|item| !item.is_stale(&written.stale)).count() {
         // A monitor may have been deleted without this node being notified: with its team,
         // from the command line or by another node. The scheduler reads it again.
         for item in batch {
-            engine.bus().reload_monitor(Edit { team: item.team, monitor: item.monitor });
+            engine.bus().reload_monitor(Edit::new(item.team, item.monitor));
         }
     }
     Ok(written.stale)
@@ -485,6 +568,25 @@ fn to_record(item: &PendingResult, monitors: &HashMap<MonitorId, Monitor>) -> Op
     };
     let grant = item.permit.as_ref().map(|permit| permit.grant);
     Some(Record { certificate: item.certificate.clone(), grant, ..record })
+}
+
+/// The alerts that these records make due, in the order of the batch: teams take turns.
+fn new_alerts(
+    records: &[Record],
+    monitors: &HashMap<MonitorId, Monitor>,
+    due: &[AlertId],
+) -> Vec<NewAlert> {
+    let due: HashSet<AlertId> = due.iter().copied().collect();
+    let events = records.iter().flat_map(|record| {
+        let monitor = monitors.get(&record.monitor);
+        monitor.into_iter().flat_map(|monitor| record.events.iter().map(move |one| (monitor, one)))
+    });
+    let mut alerts: Vec<NewAlert> = events
+        .filter(|(_, event)| due.contains(&event.alert))
+        .map(|(monitor, event)| NewAlert { id: event.alert, team: monitor.team })
+        .collect();
+    alerts.dedup_by_key(|alert| alert.id);
+    alerts
 }
 
 fn finish_batch(engine: &Engine, batch: Vec<PendingResult>, stale: &[Grant]) {
@@ -572,6 +674,55 @@ mod tests {
         writer.mark_recorded(&changes);
         assert_eq!(numbers(&writer.take_routine()), [1, 3]);
         assert!(writer.lock().unrecorded.is_empty());
+    }
+
+    #[test]
+    fn at_shutdown_routine_results_that_somebody_waits_for_come_first() {
+        let writer = ResultWriter::default();
+        let (recorded, _receiver) = oneshot::channel();
+        writer.push(item(1, 1, Status::Up));
+        writer.push(item(2, 2, Status::Up));
+        writer.push(PendingResult { recorded: Some(recorded), ..item(2, 3, Status::Up) });
+        writer.close();
+        assert_eq!(numbers(&writer.take_routine()), [2, 3]);
+        assert_eq!(numbers(&writer.take_routine()), [1]);
+    }
+
+    #[test]
+    fn changes_that_somebody_waits_for_are_taken_with_the_earlier_ones_of_their_monitors() {
+        let writer = ResultWriter::default();
+        let awaited = |number, seq| {
+            let (recorded, receiver) = oneshot::channel();
+            writer.push(PendingResult {
+                recorded: Some(recorded),
+                ..item(number, seq, Status::Down)
+            });
+            receiver
+        };
+        writer.push(item(1, 1, Status::Down));
+        writer.push(item(2, 2, Status::Down));
+        let _receiver = awaited(1, 3);
+        writer.push(item(1, 4, Status::Down));
+        drop(awaited(2, 5));
+        assert_eq!(numbers(&writer.take_awaited_changes().take(9)), [1, 3]);
+        assert_eq!(numbers(&writer.take_changes()), [2, 4, 5], "nobody waits for the last one");
+    }
+
+    #[test]
+    fn teams_take_turns_and_the_changes_of_one_stay_in_order() {
+        let writer = ResultWriter::default();
+        let of_team = |team: u8, seq| {
+            let team = TeamId::new(NOW, [team; 10]);
+            writer.push(PendingResult { team, ..item(1, seq, Status::Down) });
+        };
+        for seq in 0..2 * i64::try_from(CHANGE_BATCH).expect("small") {
+            of_team(1, seq);
+        }
+        of_team(2, 5_000);
+        of_team(2, 5_001);
+        assert_eq!(numbers(&writer.take_changes())[..5], [0, 5_000, 1, 5_001, 2]);
+        of_team(3, 6_000);
+        assert_eq!(numbers(&writer.take_changes())[..3], [498, 6_000, 499]);
     }
 
     #[test]

@@ -569,7 +569,7 @@ both_databases! {
         }
         for max in [rows / 2, 0] {
             until("all outcomes to be recorded", || async {
-                let waiting = app.store.deliveries_waiting().await.ok()?;
+                let waiting = app.store.count_waiting(u32::MAX).await.ok()?;
                 (usize::try_from(waiting).unwrap() <= max).then_some(())
             }).await;
         }

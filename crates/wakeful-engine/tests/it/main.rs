@@ -6,6 +6,7 @@ mod cluster;
 mod connectivity;
 mod delivery;
 mod delivery_fixture;
+mod dependencies;
 mod email_delivery;
 mod fixture;
 mod maintenance;

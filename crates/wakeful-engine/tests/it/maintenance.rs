@@ -18,7 +18,7 @@ use wakeful_testkit::both_databases;
 use crate::fixture::{Fixture, Target, tcp, wait_for_status};
 
 /// A window for these monitors from now on, until it is ended.
-fn window(fixture: &Fixture, select: SelectorParts, checks: Checks) -> WindowDraft {
+pub(crate) fn window(fixture: &Fixture, select: SelectorParts, checks: Checks) -> WindowDraft {
     let starts = Start::Instant(fixture.wall_clock.now());
     let schedule = Schedule::new(starts, Zone::utc(), None, Rule::Once, Vec::new());
     WindowDraft {
@@ -36,12 +36,12 @@ fn window(fixture: &Fixture, select: SelectorParts, checks: Checks) -> WindowDra
     }
 }
 
-async fn save(fixture: &Fixture, draft: WindowDraft) -> WindowView {
+pub(crate) async fn save(fixture: &Fixture, draft: WindowDraft) -> WindowView {
     let merge = |_: Option<&Window>| Ok::<_, Error>(draft.clone());
     fixture.engine.save_maintenance(&fixture.ann(), None, merge).await.expect("saved")
 }
 
-fn only(id: MonitorId) -> SelectorParts {
+pub(crate) fn only(id: MonitorId) -> SelectorParts {
     SelectorParts { monitors: vec![id], ..SelectorParts::default() }
 }
 

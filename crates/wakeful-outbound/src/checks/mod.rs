@@ -11,6 +11,7 @@ mod tcp;
 use futures_util::future::BoxFuture;
 use std::time::Duration;
 use tokio::time::Instant;
+use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::Spec;
 use wakeful_core::observation::{Evidence, Fault, FaultKind, Observation};
 
@@ -23,13 +24,25 @@ const MAX_KEYWORD_BODY: usize = 10 << 20;
 
 const MAX_MESSAGE_LENGTH: usize = 500;
 
-/// Runs one check. The future may be dropped at any time.
-pub async fn check(net: &Net, spec: &Spec, deadline: Deadline) -> Result<Observation, Fault> {
-    let mut trace = Trace::default();
+/// Runs one check for a team. The future may be dropped at any time.
+pub async fn check(
+    net: &Net,
+    team: TeamId,
+    spec: &Spec,
+    deadline: Deadline,
+) -> Result<Observation, Fault> {
+    // Only keywords are searched in decoded content.
+    let share = matches!(spec, Spec::HttpKeyword(_)).then(|| net.decode_share(team));
+    let mut trace = Trace { decode_share: share.clone(), ..Trace::default() };
     let began = Instant::now();
-    let checked = deadline.limit(dispatch(net, spec, deadline, &mut trace)).await;
+    let work = dispatch(net, spec, deadline, &mut trace);
+    let checked = match &share {
+        Some(share) => share.limit(deadline, work).await,
+        None => deadline.limit(work).await,
+    };
+    let waited = share.map_or(Duration::ZERO, |share| share.waited());
     match checked.unwrap_or_else(|| Err(trace.timed_out(deadline))) {
-        Ok(answer) => Ok(answer.observe(began.elapsed(), trace)),
+        Ok(answer) => Ok(answer.observe(began.elapsed().saturating_sub(waited), trace)),
         Err(ProbeError::Down(evidence, message)) => {
             Ok(Observation::down(evidence, shortened(&message))
                 .with_phases(trace.phases)
@@ -54,6 +67,10 @@ fn dispatch<'a>(
         Spec::Dns(dns) => Box::pin(dns::check(net, dns, deadline, trace)),
         Spec::Ping(ping) => Box::pin(ping::check(net, ping, deadline, trace)),
         Spec::Tcp(tcp) => Box::pin(tcp::check(net, tcp, deadline, trace)),
+        Spec::Group(_) => Box::pin(std::future::ready(Err(ProbeError::fault(
+            FaultKind::Config,
+            "groups are not checked: their status follows from that of their members",
+        )))),
         Spec::Api(_) => Box::pin(std::future::ready(Err(ProbeError::fault(
             FaultKind::Config,
             "api monitors are not checked: their target pushes its status",

@@ -2,7 +2,7 @@
 //! piece, so that a decompression bomb stops at the limit and nothing is
 //! buffered without need.
 
-use brotli_decompressor::DecompressorWriter;
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::write::MultiGzDecoder;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
@@ -13,50 +13,62 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
+use wakeful_core::id::TeamId;
 
 /// The value of `Accept-Encoding`. Brotli and zstd are decoded too, but not requested: their
 /// windows take megabytes for each response, that of gzip takes 32 KiB.
 pub const ACCEPTED: &str = "gzip";
 
-/// How many responses with large windows are decoded at a time. When there are more, one that
-/// has taken a while gives way.
+/// How many responses with large windows are decoded at a time. When there are more, one of a
+/// team that has more of them than another gives way, or one that has taken a while.
 const MAX_LARGE_WINDOWS: usize = 16;
 const LARGE_WINDOW_TIME: Duration = Duration::from_secs(1);
 /// Those in use, oldest first.
-static LARGE_WINDOWS: Mutex<VecDeque<(Instant, Arc<Notify>)>> = Mutex::new(VecDeque::new());
+static LARGE_WINDOWS: Mutex<VecDeque<WindowInUse>> = Mutex::new(VecDeque::new());
+
+struct WindowInUse {
+    team: Option<TeamId>,
+    since: Instant,
+    given_up: Arc<Notify>,
+}
 
 struct LargeWindow(Arc<Notify>);
 
 impl LargeWindow {
-    /// `None` if all are in use, and none for long.
-    fn take() -> Option<Self> {
+    /// `None` if all are in use, and none has to give way.
+    fn take(team: Option<TeamId>) -> Option<Self> {
         let (now, mut windows) = (Instant::now(), lock_windows());
         if windows.len() >= MAX_LARGE_WINDOWS {
+            let of_team = |team| windows.iter().filter(|window| window.team == team).count();
+            let own = of_team(team);
+            let crowded = windows.iter().position(|window| of_team(window.team) > own + 1);
             let is_old =
-                |(since, _): &&(Instant, _)| now.duration_since(*since) >= LARGE_WINDOW_TIME;
-            windows.front().filter(is_old)?;
-            let (_, oldest) = windows.pop_front()?;
-            oldest.notify_one();
+                |window: &WindowInUse| now.duration_since(window.since) >= LARGE_WINDOW_TIME;
+            let first =
+                crowded.or_else(|| windows.front().filter(|first| is_old(first)).map(|_| 0));
+            windows.remove(first?)?.given_up.notify_one();
         }
         let given_up = Arc::new(Notify::new());
-        windows.push_back((now, Arc::clone(&given_up)));
+        windows.push_back(WindowInUse { team, since: now, given_up: Arc::clone(&given_up) });
         Some(Self(given_up))
     }
 }
 
 impl Drop for LargeWindow {
     fn drop(&mut self) {
-        lock_windows().retain(|(_, window)| !Arc::ptr_eq(window, &self.0));
+        lock_windows().retain(|window| !Arc::ptr_eq(&window.given_up, &self.0));
     }
 }
 
-fn lock_windows() -> MutexGuard<'static, VecDeque<(Instant, Arc<Notify>)>> {
+fn lock_windows() -> MutexGuard<'static, VecDeque<WindowInUse>> {
     LARGE_WINDOWS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// RFC 9659 limits the window to 8 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
-const BROTLI_BUFFER: usize = 4_096;
+const BROTLI_BUFFER: usize = 16_384;
+/// How much of a body that is not encoded is passed on in one step.
+const MAX_PLAIN_STEP: usize = 32_768;
 /// How many encoded bytes may precede the first decoded ones. An encoding never doubles the
 /// length of a body, but empty gzip members can follow each other forever.
 const MAX_EMPTY_BYTES: usize = 65_536;
@@ -130,7 +142,7 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// Decodes a body into a sink.
+/// Decodes a body into a sink, in steps that are short however much it inflates.
 pub(crate) struct BodyReader<'s, S: Sink> {
     decoder: Decoder<Bounded<'s, S>>,
     cap: usize,
@@ -140,11 +152,16 @@ pub(crate) struct BodyReader<'s, S: Sink> {
 }
 
 impl<'s, S: Sink> BodyReader<'s, S> {
-    pub(crate) fn new(encoding: Encoding, cap: usize, sink: &'s mut S) -> io::Result<Self> {
+    pub(crate) fn new(
+        encoding: Encoding,
+        cap: usize,
+        sink: &'s mut S,
+        team: Option<TeamId>,
+    ) -> io::Result<Self> {
         let large_window = match encoding {
             Encoding::Plain | Encoding::Gzip => None,
             Encoding::Brotli | Encoding::Zstd => {
-                Some(LargeWindow::take().ok_or_else(|| too_many_windows(encoding))?)
+                Some(LargeWindow::take(team).ok_or_else(|| too_many_windows(encoding))?)
             }
         };
         let decoder = Decoder::new(encoding, Bounded { sink, left: cap, end: None })?;
@@ -159,21 +176,29 @@ impl<'s, S: Sink> BodyReader<'s, S> {
         }
     }
 
-    /// Adds received bytes; returns the end when it is reached early.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<Option<End>> {
+    /// Decodes some of the received bytes and removes them; returns the end when it is reached
+    /// early. The caller continues until `needs_more`.
+    pub(crate) fn step(&mut self, bytes: &mut &[u8]) -> io::Result<Option<End>> {
         if let (0, Decoder::Brotli(_), Some(first)) = (self.encoded, &self.decoder, bytes.first())
             && first & 0x7f == BROTLI_LARGE_WINDOW
         {
             return Err(io::Error::other("the window is too large"));
         }
-        self.encoded = self.encoded.saturating_add(bytes.len());
-        let written = self.decoder.writer().write_all(bytes);
-        let end = self.settle(written)?;
+        let stepped = self.decoder.step(bytes);
+        let used = *stepped.as_ref().unwrap_or(&0);
+        let end = self.settle(stepped.map(drop))?;
+        *bytes = &bytes[used..];
+        self.encoded = self.encoded.saturating_add(used);
         let decoded = self.cap - self.decoder.inner().left;
         if self.encoded > MAX_EMPTY_BYTES + 2 * decoded {
             return Err(io::Error::other("there is almost nothing in it"));
         }
         Ok(end)
+    }
+
+    /// Whether everything that can be decoded from the bytes so far has been.
+    pub(crate) fn needs_more(&self, bytes: &[u8]) -> bool {
+        bytes.is_empty() && !self.decoder.has_output()
     }
 
     /// No more bytes will arrive.
@@ -228,7 +253,7 @@ impl<S: Sink> Write for Bounded<'_, S> {
 enum Decoder<W: Write> {
     Plain(W),
     Gzip(Box<MultiGzDecoder<W>>),
-    Brotli(Box<DecompressorWriter<W>>),
+    Brotli(Box<BrotliDecoder<W>>),
     Zstd(Box<zstd::stream::write::Decoder<'static, W>>),
 }
 
@@ -237,7 +262,7 @@ impl<W: Write> Decoder<W> {
         Ok(match encoding {
             Encoding::Plain => Self::Plain(to),
             Encoding::Gzip => Self::Gzip(Box::new(MultiGzDecoder::new(to))),
-            Encoding::Brotli => Self::Brotli(Box::new(DecompressorWriter::new(to, BROTLI_BUFFER))),
+            Encoding::Brotli => Self::Brotli(Box::new(BrotliDecoder::new(to))),
             Encoding::Zstd => {
                 let mut raw = zstd::stream::raw::Decoder::new()?;
                 raw.set_parameter(zstd::stream::raw::DParameter::WindowLogMax(ZSTD_WINDOW_LOG))?;
@@ -246,20 +271,28 @@ impl<W: Write> Decoder<W> {
         })
     }
 
-    fn writer(&mut self) -> &mut dyn Write {
-        match self {
-            Self::Plain(to) => to,
-            Self::Gzip(decoder) => decoder,
-            Self::Brotli(decoder) => decoder,
-            Self::Zstd(decoder) => decoder,
-        }
+    /// Decodes some of the bytes, and returns how many.
+    fn step(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let used = match self {
+            Self::Plain(to) => to.write(&bytes[..bytes.len().min(MAX_PLAIN_STEP)]),
+            // They return as soon as they have filled their buffer of 32 KiB.
+            Self::Gzip(decoder) => decoder.write(bytes),
+            Self::Zstd(decoder) => decoder.write(bytes),
+            Self::Brotli(decoder) => return decoder.step(bytes),
+        }?;
+        if used == 0 && !bytes.is_empty() { Err(after_the_end()) } else { Ok(used) }
+    }
+
+    /// Whether another step without bytes would continue.
+    fn has_output(&self) -> bool {
+        matches!(self, Self::Brotli(decoder) if decoder.has_output)
     }
 
     fn inner(&self) -> &W {
         match self {
             Self::Plain(to) => to,
             Self::Gzip(decoder) => decoder.get_ref(),
-            Self::Brotli(decoder) => decoder.get_ref(),
+            Self::Brotli(decoder) => &decoder.to,
             Self::Zstd(decoder) => decoder.get_ref(),
         }
     }
@@ -268,10 +301,65 @@ impl<W: Write> Decoder<W> {
         match self {
             Self::Plain(_) => Ok(()),
             Self::Gzip(decoder) => decoder.try_finish(),
-            Self::Brotli(decoder) => decoder.close(),
+            Self::Brotli(decoder) => decoder.finish(),
             Self::Zstd(decoder) => decoder.do_finish(),
         }
     }
+}
+
+/// A few bytes of brotli can become megabytes, so this stops whenever its buffer is full.
+struct BrotliDecoder<W> {
+    state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
+    buffer: Vec<u8>,
+    decoded: usize,
+    has_output: bool,
+    is_complete: bool,
+    to: W,
+}
+
+impl<W: Write> BrotliDecoder<W> {
+    fn new(to: W) -> Self {
+        let memory = StandardAlloc::default;
+        let state = BrotliState::new(memory(), memory(), memory());
+        let buffer = vec![0; BROTLI_BUFFER];
+        Self { state, buffer, decoded: 0, has_output: false, is_complete: false, to }
+    }
+
+    fn step(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let (mut left, mut used, mut free, mut filled) = (bytes.len(), 0, BROTLI_BUFFER, 0);
+        let result = BrotliDecompressStream(
+            &mut left,
+            &mut used,
+            bytes,
+            &mut free,
+            &mut filled,
+            &mut self.buffer,
+            &mut self.decoded,
+            &mut self.state,
+        );
+        self.to.write_all(&self.buffer[..filled])?;
+        self.has_output = matches!(result, BrotliResult::NeedsMoreOutput);
+        match result {
+            BrotliResult::NeedsMoreOutput => Ok(used),
+            BrotliResult::NeedsMoreInput if used == bytes.len() => Ok(used),
+            BrotliResult::ResultSuccess if used == bytes.len() => {
+                self.is_complete = true;
+                Ok(used)
+            }
+            BrotliResult::ResultSuccess => Err(after_the_end()),
+            BrotliResult::NeedsMoreInput | BrotliResult::ResultFailure => {
+                Err(io::ErrorKind::InvalidData.into())
+            }
+        }
+    }
+
+    fn finish(&self) -> io::Result<()> {
+        if self.is_complete { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+}
+
+fn after_the_end() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "there are bytes after the end")
 }
 
 #[cfg(test)]
@@ -288,11 +376,13 @@ mod tests {
 
     fn read(encoding: Encoding, wire: &[u8], cap: usize) -> io::Result<(Vec<u8>, End)> {
         let mut all = Vec::new();
-        let mut reading = BodyReader::new(encoding, cap, &mut all)?;
-        for piece in wire.chunks(7) {
-            if let Some(end) = reading.push(piece)? {
-                drop(reading);
-                return Ok((all, end));
+        let mut reading = BodyReader::new(encoding, cap, &mut all, None)?;
+        for mut piece in wire.chunks(7) {
+            while !reading.needs_more(piece) {
+                if let Some(end) = reading.step(&mut piece)? {
+                    drop(reading);
+                    return Ok((all, end));
+                }
             }
         }
         let end = reading.finish()?;
@@ -355,12 +445,18 @@ mod tests {
     fn few_large_windows_are_held_at_a_time() {
         let mut sinks = vec![Discard; 40];
         let readers: Vec<_> =
-            sinks.iter_mut().map(|sink| BodyReader::new(Encoding::Zstd, MIB, sink)).collect();
+            sinks.iter_mut().map(|sink| BodyReader::new(Encoding::Zstd, MIB, sink, None)).collect();
         let refused = readers.iter().filter_map(|reader| reader.as_ref().err());
         assert!(refused.clone().all(|error| error.kind() == io::ErrorKind::OutOfMemory));
         assert!(refused.count() >= 24);
         let mut all = Vec::new();
-        BodyReader::new(Encoding::Gzip, MIB, &mut all).expect("needs no large window");
+        BodyReader::new(Encoding::Gzip, MIB, &mut all, None).expect("needs no large window");
+        // A team gets some although another takes all.
+        let team = Some(TeamId::new(wakeful_core::time::Millis(0), [1; 10]));
+        let mut sinks = vec![Discard; 40];
+        let taken = sinks.iter_mut().map(|sink| BodyReader::new(Encoding::Zstd, MIB, sink, team));
+        let taken: Vec<_> = taken.filter_map(Result::ok).collect();
+        assert_eq!(taken.len(), MAX_LARGE_WINDOWS / 2);
     }
 
     #[test]
@@ -386,8 +482,8 @@ mod tests {
             }
         }
         let mut first = First(0);
-        let mut reading = BodyReader::new(Encoding::Plain, MIB, &mut first).unwrap();
-        assert_eq!(reading.push(b"one").unwrap(), Some(End::Enough));
+        let mut reading = BodyReader::new(Encoding::Plain, MIB, &mut first, None).unwrap();
+        assert_eq!(reading.step(&mut &b"one"[..]).unwrap(), Some(End::Enough));
         drop(reading);
         assert_eq!(first.0, 3);
     }

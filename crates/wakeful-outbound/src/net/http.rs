@@ -13,8 +13,10 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use std::error::Error as _;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use url::{Position, Url};
@@ -23,6 +25,7 @@ use wakeful_core::observation::{Certificate, Evidence, FaultKind};
 
 use super::connection::{HttpConnection, Stream, Tasks};
 use super::decode::{BodyReader, Encoding, End, Sink, too_many_windows};
+use super::decode_turns::DecodeMeter;
 use super::error::ProbeError;
 use super::http1::{Framing, Http1Exchange, MAX_INTERIM_RESPONSES, only_interim};
 use super::tls::{Offer, Trust, explain_tls};
@@ -228,12 +231,21 @@ impl Session {
             };
             ProbeError::fault(kind, error.to_string())
         };
-        let mut reading = BodyReader::new(encoding, cap, sink).map_err(cannot_decode)?;
+        let share = trace.decode_share.clone();
+        let waited = || share.as_ref().map_or(Duration::ZERO, |share| share.waited());
+        let waited_before = waited();
+        let explain_read = |error: ProbeError| match &share {
+            Some(share) => share.explain(error),
+            None => error,
+        };
+        let mut meter = share.as_deref().map(DecodeMeter::new);
+        let team = share.as_ref().map(|share| share.team());
+        let mut reading = BodyReader::new(encoding, cap, sink, team).map_err(cannot_decode)?;
         let garbled = |_| ProbeError::answered(format!("the response is not valid {encoding}"));
         let (mut end, mut pieces, mut received) = (None, 0, 0);
         while end.is_none() {
             let piece = tokio::select! {
-                piece = self.piece(&mut body) => piece?,
+                piece = self.next_piece(&mut body, meter.as_mut()) => piece.map_err(explain_read)?,
                 () = reading.given_up() => return Err(cannot_decode(too_many_windows(encoding))),
             };
             let Some(bytes) = piece else { break };
@@ -242,13 +254,49 @@ impl Session {
             if pieces > MAX_SMALL_PIECES + received / MIN_PIECE_BYTES {
                 return Err(ProbeError::answered("the response is sent in too many small pieces"));
             }
-            end = reading.push(&bytes).map_err(garbled)?;
+            let mut rest = &bytes[..];
+            while end.is_none() && !reading.needs_more(rest) {
+                let Some(meter) = &mut meter else {
+                    end = reading.step(&mut rest).map_err(garbled)?;
+                    continue;
+                };
+                if meter.must_wait() {
+                    tokio::select! {
+                        ready = meter.ready() => ready?,
+                        () = reading.given_up() => {
+                            return Err(cannot_decode(too_many_windows(encoding)));
+                        }
+                    }
+                }
+                let began = Instant::now();
+                end = reading.step(&mut rest).map_err(garbled)?;
+                meter.decoded(began.elapsed());
+            }
         }
-        add(&mut trace.phases.transfer, began.elapsed());
+        add(&mut trace.phases.transfer, began.elapsed().saturating_sub(waited() - waited_before));
         match end {
             Some(end) => Ok(end),
             None => reading.finish().map_err(garbled),
         }
+    }
+
+    /// The next piece of a body. A turn to decode ends if that has not arrived: otherwise a
+    /// target could take it away from others.
+    async fn next_piece(
+        &mut self,
+        body: &mut Body,
+        meter: Option<&mut DecodeMeter<'_>>,
+    ) -> Result<Option<Bytes>, ProbeError> {
+        let Some(meter) = meter.filter(|meter| meter.has_turn()) else {
+            return self.piece(body).await;
+        };
+        let mut next = pin!(self.piece(body));
+        tokio::select! {
+            biased;
+            piece = next.as_mut() => return piece,
+            () = std::future::ready(()) => meter.end_turn(),
+        }
+        next.await
     }
 
     /// The next piece of a body; `None` at its end.

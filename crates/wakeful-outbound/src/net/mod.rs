@@ -4,6 +4,7 @@
 
 mod connection;
 pub mod decode;
+mod decode_turns;
 pub mod error;
 pub mod guard;
 pub mod http;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
 use wakeful_core::heartbeat::Phases;
+use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::Host;
 use wakeful_core::observation::{Certificate, Evidence, FaultKind};
 use wakeful_core::time::Clock;
@@ -28,6 +30,8 @@ use wakeful_core::time::Clock;
 use crate::checks::ping::Pinger;
 use crate::notify::renderers::Renderers;
 pub(crate) use connection::Stream;
+pub(crate) use decode_turns::DecodeShare;
+use decode_turns::DecodeTurns;
 use error::ProbeError;
 use guard::{Guard, Policy};
 use resolve::NameResolver;
@@ -48,6 +52,7 @@ pub struct Net {
     pinger: Pinger,
     clock: Arc<dyn Clock>,
     renderers: Renderers,
+    decode_turns: Arc<DecodeTurns>,
 }
 
 impl Net {
@@ -60,7 +65,7 @@ impl Net {
     /// With the given parts, for a private resolver or a private authority.
     pub fn with(guard: Guard, names: NameResolver, tls: Tls, clock: Arc<dyn Clock>) -> Self {
         let (pinger, renderers) = (Pinger::default(), Renderers::default());
-        Self { guard, names, tls, pinger, clock, renderers }
+        Self { guard, names, tls, pinger, clock, renderers, decode_turns: Arc::default() }
     }
 
     pub fn guard(&self) -> &Guard {
@@ -78,6 +83,11 @@ impl Net {
     /// Renders users' templates.
     pub fn renderers(&self) -> &Renderers {
         &self.renderers
+    }
+
+    /// For a check whose content is decoded or searched.
+    pub(crate) fn decode_share(&self, team: TeamId) -> Arc<DecodeShare> {
+        Arc::new(DecodeShare::new(Arc::clone(&self.decode_turns), team))
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -255,8 +265,10 @@ impl Deadline {
 }
 
 /// What is known so far. It survives work that is canceled by the deadline.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Trace {
+    /// Set if the body is decoded in turns.
+    pub(crate) decode_share: Option<Arc<DecodeShare>>,
     pub(crate) phases: Phases,
     pub(crate) certificate: Option<Certificate>,
     pub(crate) stage: Stage,

@@ -98,7 +98,8 @@ pub(super) fn render(event: &Event, link: &str) -> (String, String) {
 /// One email that lists all events.
 pub fn digest(envelope: impl Into<Envelope>, events: &[Event], link: &str, date: Millis) -> Email {
     let count = |kind| events.iter().filter(|event| event.is(kind)).count();
-    let (down, still, up) = (count(event::DOWN), count(event::REMINDER), count(event::UP));
+    let still = count(event::REMINDER) + count(event::ESCALATED);
+    let (down, up) = (count(event::DOWN), count(event::UP));
     let others = events.len() - down - still - up;
     let parts: Vec<String> = [(down, "down"), (still, "still down"), (up, "up"), (others, "other")]
         .iter()
@@ -109,7 +110,10 @@ pub fn digest(envelope: impl Into<Envelope>, events: &[Event], link: &str, date:
     let mut fields = Map::new();
     fields.insert("title".into(), json!(title));
     // The color of the most severe event.
-    let worst = events.iter().find(|event| event.is(event::DOWN) || event.is(event::REMINDER));
+    let is_down = |event: &&Event| {
+        [event::DOWN, event::REMINDER, event::ESCALATED].contains(&event.kind.as_str())
+    };
+    let worst = events.iter().find(is_down);
     let style = worst.or(events.first()).map_or(0, |event| Style::of(event).color);
     fields.insert("color".into(), json!(format!("#{style:06x}")));
     fields.insert("lines".into(), events.iter().map(line).collect());
@@ -149,11 +153,15 @@ fn default_subject(event: &Event) -> String {
     let lasted = event.outage_duration().unwrap_or_default();
     match event.kind.as_str() {
         event::DOWN => format!("[Down] {name}: {}", event.data.message),
-        event::REMINDER => format!("[Down] {name} is still down after {lasted}"),
+        event::REMINDER | event::ESCALATED => {
+            format!("[Down] {name} is still down after {lasted}")
+        }
         event::UP if event.data.down_eventid.is_some() => {
             format!("[Up] {name} was down for {lasted}")
         }
         event::UP => format!("[Up] {name} is up again after {lasted}"),
+        event::FLAPPING => format!("[Flapping] {name}: {}", event.data.message),
+        event::STEADY => format!("[Steady] {}", template::title(event)),
         event::CERTIFICATE => format!("[Certificate] {name}: {}", event.data.message),
         event::ACKNOWLEDGED => format!("[Acknowledged] {}", template::title(event)),
         event::ASSIGNED => format!("[Assigned] {}", template::title(event)),
@@ -206,8 +214,10 @@ fn rows(event: &Event) -> Vec<Value> {
 fn status_label(event: &Event) -> &'static str {
     match event.kind.as_str() {
         event::DOWN => "Down",
-        event::REMINDER => "Still down",
+        event::REMINDER | event::ESCALATED => "Still down",
         event::UP => "Up",
+        event::FLAPPING => "Flapping",
+        event::STEADY => "Steady",
         event::CERTIFICATE => "Certificate",
         event::ACKNOWLEDGED => "Acknowledged",
         event::ASSIGNED => "Assigned",
@@ -218,15 +228,18 @@ fn status_label(event: &Event) -> &'static str {
 
 fn line(event: &Event) -> Value {
     let word = match event.kind.as_str() {
-        event::DOWN | event::REMINDER => "DOWN",
+        event::DOWN | event::REMINDER | event::ESCALATED => "DOWN",
         event::UP => "UP  ",
+        event::FLAPPING => "FLAP",
         event::CERTIFICATE => "CERT",
         _ => "    ",
     };
     let message: String = cause_or_message(event).chars().take(200).collect();
     let message = match (event.kind.as_str(), event.outage_duration()) {
         (event::UP, Some(lasted)) => format!("{message}, was down for {lasted}"),
-        (event::REMINDER, Some(lasted)) => format!("{message}, still down after {lasted}"),
+        (event::REMINDER | event::ESCALATED, Some(lasted)) => {
+            format!("{message}, still down after {lasted}")
+        }
         _ => message,
     };
     json!({

@@ -80,9 +80,11 @@ pub(crate) struct Style {
 impl Style {
     pub(crate) fn of(event: &Event) -> Self {
         match event.kind.as_str() {
-            event::DOWN | event::REMINDER => Self { emoji: "🔴", color: 0xc2_29_0a },
+            event::DOWN | event::REMINDER | event::ESCALATED => {
+                Self { emoji: "🔴", color: 0xc2_29_0a }
+            }
             event::UP => Self { emoji: "✅", color: 0x2f_8f_0a },
-            event::CERTIFICATE => Self { emoji: "⚠️", color: 0xb7_79_00 },
+            event::CERTIFICATE | event::FLAPPING => Self { emoji: "⚠️", color: 0xb7_79_00 },
             _ => Self { emoji: "🔔", color: 0x5b_6b_7b },
         }
     }
@@ -93,11 +95,16 @@ pub fn title(event: &Event) -> String {
     let name = event.name();
     match event.kind.as_str() {
         event::DOWN => format!("{name} is down"),
-        event::REMINDER => {
+        event::REMINDER | event::ESCALATED => {
             format!("{name} is still down after {}", event.outage_duration().unwrap_or_default())
         }
         event::UP if event.data.down_eventid.is_some() => format!("{name} was down"),
         event::UP => format!("{name} is up again"),
+        event::FLAPPING => format!("{name} is flapping"),
+        event::STEADY => {
+            let status = event.data.status.as_deref().unwrap_or_default();
+            format!("{name} no longer flaps, it is {status}")
+        }
         event::CERTIFICATE => format!("The certificate of {name} is about to expire"),
         event::ACKNOWLEDGED => {
             let by = event.data.acknowledged_by.as_deref().unwrap_or("somebody");

@@ -137,8 +137,8 @@ fn aimed_at(kind: Kind, spelling: &str) -> Option<Spec> {
     let hostname = Hostname::parse(spelling).ok();
     let url = HttpUrl::parse(&format!("http://{spelling}/")).ok();
     match kind {
-        // It connects to nothing.
-        Kind::Api => None,
+        // They connect to nothing.
+        Kind::Api | Kind::Group => None,
         Kind::Dns => Some(Spec::Dns(DnsSpec {
             hostname: Hostname::parse("one.example").unwrap(),
             port: None,

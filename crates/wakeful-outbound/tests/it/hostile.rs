@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::interval;
+use tokio::time::{Instant, interval};
 use wakeful_core::monitors::headers::Headers;
 use wakeful_core::monitors::spec::{HttpSpec, Spec};
 use wakeful_core::observation::Evidence;
 
 use crate::servers::{
-    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, assert_down, assert_up, check, check_with, http,
-    keyword, net, page, read_request, redirect,
+    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, assert_down, assert_up, check, check_for, check_with,
+    http, keyword, net, page, read_request, redirect, team,
 };
 
 async fn check_short(spec: &Spec) -> wakeful_core::observation::Observation {
@@ -340,6 +340,41 @@ async fn healthy_targets_beside_hostile_servers_are_checked_in_time() {
         checked += 1;
     }
     assert!(checked > 10 && late <= 1, "{late} of {checked} late");
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    to.write_all(text).unwrap();
+    to.finish().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_whose_pages_inflate_does_not_delay_the_checks_of_another() {
+    let net = Arc::new(net());
+    let bomb = encoded("gzip", gzip(&vec![b'a'; 11 << 20])).await;
+    let mut attack = JoinSet::new();
+    for _ in 0..300 {
+        let (net, spec) = (net.clone(), keyword(bomb.url("/"), "needle"));
+        attack.spawn(async move { check_for(&net, team(1), &spec, LONG_TIMEOUT).await });
+    }
+    let small = TestServer::answering(page("a needle")).await;
+    let text = "a page of three megabytes\n".repeat((3 << 20) / 26);
+    let large = encoded("gzip", gzip(format!("{text}needle").as_bytes())).await;
+    for server in [small, large] {
+        let spec = keyword(server.url("/"), "needle");
+        let mut took = Vec::new();
+        for _ in 0..5 {
+            let began = Instant::now();
+            let observation = check_for(&net, team(2), &spec, LONG_TIMEOUT).await.unwrap();
+            assert_up(&observation, "200 OK, keyword found");
+            took.push(began.elapsed());
+            assert!(observation.load_time.unwrap() <= *took.last().unwrap());
+        }
+        took.sort();
+        assert!(took[2] < Duration::from_millis(500), "{took:?}");
+    }
+    let ended = std::iter::from_fn(|| attack.try_join_next()).count();
+    assert!(ended < 300, "the attack has not ended before");
 }
 
 #[tokio::test]

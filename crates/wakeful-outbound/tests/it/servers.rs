@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::{HttpSpec, HttpUrl, Keyword, Spec};
 use wakeful_core::observation::{Evidence, Fault, Observation};
 use wakeful_core::time::{Clock, Millis};
@@ -41,8 +42,22 @@ pub(crate) async fn check_with(
     spec: &Spec,
     allowed: Duration,
 ) -> Result<Observation, Fault> {
+    check_for(net, team(0), spec, allowed).await
+}
+
+pub(crate) fn team(number: u8) -> TeamId {
+    TeamId::new(Millis(0), [number; 10])
+}
+
+/// The same for one of several teams.
+pub(crate) async fn check_for(
+    net: &Net,
+    team: TeamId,
+    spec: &Spec,
+    allowed: Duration,
+) -> Result<Observation, Fault> {
     let began = Instant::now();
-    let observation = checks::check(net, spec, Deadline::within(allowed)).await;
+    let observation = checks::check(net, team, spec, Deadline::within(allowed)).await;
     let took = began.elapsed();
     assert!(took < allowed + Duration::from_secs(3), "took {took:?} of {allowed:?}");
     if let Ok(observation) = &observation {

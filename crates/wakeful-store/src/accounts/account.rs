@@ -2,14 +2,13 @@
 //! which creates a team with its first user.
 
 use uuid::Uuid;
-use wakeful_core::access::UserKind;
 use wakeful_core::accounts::default_team_name;
 use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::accounts::{email_verification, members, sessions, teams};
+use crate::accounts::{email_verification, sessions, teams};
 use crate::dialect::{Tx, from_row, read, within, write};
 use crate::{AuditContext, Mail, NewEntry, NewSession, NewVerification, Result, Store, mail};
 
@@ -36,26 +35,6 @@ from_row!(Account, |row| Self {
     suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
 });
 
-/// What users see of their own account.
-#[derive(Clone, Debug)]
-pub struct Profile {
-    /// As given at sign-up; may be empty.
-    pub name: String,
-    pub kind: UserKind,
-    pub mfa_enabled: bool,
-    pub email_verified: bool,
-    /// The name of the team that they act in.
-    pub team_name: String,
-}
-
-from_row!(Profile, |row| Self {
-    name: row.try_get("name")?,
-    kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
-    mfa_enabled: row.try_get("mfa_enabled")?,
-    email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
-    team_name: row.try_get("team_name")?,
-});
-
 /// A user to create.
 #[derive(Clone, Debug)]
 pub struct NewAccount {
@@ -75,21 +54,6 @@ impl Store {
                  where email_key = $1 and kind = 'person'",
             )
             .bind(email_key)
-            .fetch_optional(db)
-            .await
-        })?)
-    }
-
-    /// The account of a user who is already authenticated, in a team.
-    pub async fn profile(&self, user: UserId, team: TeamId) -> Result<Option<Profile>> {
-        Ok(read!(self, |db| {
-            sqlx::query_as(
-                "select u.name, u.kind, u.mfa_enabled, u.email_verified, t.name as team_name
-                 from users u, teams t
-                 where u.id = $1 and t.id = $2",
-            )
-            .bind(user.uuid())
-            .bind(team.uuid())
             .fetch_optional(db)
             .await
         })?)

@@ -110,6 +110,7 @@ pub struct FoundApiKey {
     /// Whether the user cannot sign in.
     pub user_suspended: bool,
     pub mfa_enabled: bool,
+    pub email_verified: bool,
     pub membership: Option<Membership>,
     /// A copy of the sealed one, as the next two.
     pub scope: Scope,
@@ -128,6 +129,7 @@ from_row!(FoundApiKey, |row| Self {
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
     user_suspended: row.try_get::<Option<i64>, _>("user_suspended_at")?.is_some(),
     mfa_enabled: row.try_get("mfa_enabled")?,
+    email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
     membership: Joined::from_row(row)?.0,
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
     filter: row.try_get::<Option<Uuid>, _>("key_filter_id")?.map(MonitorFilterId::from),
@@ -298,9 +300,10 @@ impl Store {
         Ok(read!(self, |db| {
             sqlx::query_as(
                 "select k.id, k.stands_for, k.user_id, k.team_id, u.email, u.name, u.kind,
-                        u.mfa_enabled, u.suspended_at as user_suspended_at, m.role,
+                        u.mfa_enabled, u.email_verified,
+                        u.suspended_at as user_suspended_at, m.role,
                         m.suspended_at, m.filter_id, t.mfa, t.personal_keys,
-                        t.suspended_at as team_suspended_at, k.scope,
+                        t.name as team_name, t.suspended_at as team_suspended_at, k.scope,
                         k.filter_id as key_filter_id, k.expires, k.last_used
                  from api_keys k
                  join users u on u.id = k.user_id

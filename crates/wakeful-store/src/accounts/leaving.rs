@@ -14,6 +14,7 @@ use wakeful_core::time::Millis;
 use crate::accounts::team::{count_people, delete_api_keys, lock_member, lock_team};
 use crate::accounts::{credentials, members, teams};
 use crate::admin::{self, AdminAuthority, AdminOutcome};
+use crate::alerting::schedules::leave_schedules;
 use crate::audit::{self, Snapshot};
 use crate::dialect::{Tx, within};
 use crate::{
@@ -199,6 +200,7 @@ impl TeamStore<'_> {
         let team = self.team;
         let Some(member) = self.lock_person(tx, user).await? else { return Ok(None) };
         self.store.unlink_account_notifier(tx, team, user).await?;
+        leave_schedules(tx, team, user, now).await?;
         let other = other_team(tx, team, user).await?;
         let account_deleted = last_team == LastTeam::DeleteIfManaged
             && other.is_none()
@@ -221,6 +223,7 @@ impl TeamStore<'_> {
                 .await?;
             for end in [
                 "delete from notifiers where team_id = $1 and user_id = $2",
+                "delete from contact_rules where team_id = $1 and user_id = $2",
                 "update sessions set team_id = null where team_id = $1 and user_id = $2",
                 "delete from members where team_id = $1 and user_id = $2",
             ] {
@@ -310,6 +313,7 @@ impl Store {
         let mut departed = Vec::new();
         for team in &teams {
             self.unlink_account_notifier(&mut tx, team.team, user).await?;
+            leave_schedules(&mut tx, team.team, user, now).await?;
             match members::snapshot(&mut tx, team.team, user).await? {
                 Some(member) => departed.push(Departed { user, member, account_deleted: true }),
                 None => return Ok(MemberOutcome::NoUser),

@@ -15,12 +15,13 @@ use crate::dialect::{Tx, from_row, within};
 use crate::{AuditContext, Result, TeamStore};
 
 /// What a user is in their team.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
     pub role: Role,
     pub suspended: bool,
     /// The monitors that the member is limited to.
     pub filter: Option<MonitorFilterId>,
+    pub team_name: String,
     /// Whether an administrator of the installation has suspended the team.
     pub team_suspended: bool,
     /// The policies of the team.
@@ -32,6 +33,7 @@ from_row!(Membership, |row| Self {
     role: read_role(&row.try_get::<String, _>("role")?)?,
     suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
     filter: row.try_get::<Option<Uuid>, _>("filter_id")?.map(MonitorFilterId::from),
+    team_name: row.try_get("team_name")?,
     team_suspended: row.try_get::<Option<i64>, _>("team_suspended_at")?.is_some(),
     mfa: read_mfa(&row.try_get::<String, _>("mfa")?)?,
     personal_keys: row.try_get("personal_keys")?,

@@ -76,6 +76,7 @@ pub struct FoundSession {
     /// Whether the user cannot sign in.
     pub user_suspended: bool,
     pub mfa_enabled: bool,
+    pub email_verified: bool,
     pub membership: Option<Membership>,
     pub method: SessionMethod,
     /// When the user last entered their credentials in it.
@@ -100,6 +101,7 @@ from_row!(FoundSession, |row| Self {
     is_admin: row.try_get("is_admin")?,
     user_suspended: row.try_get::<Option<i64>, _>("user_suspended_at")?.is_some(),
     mfa_enabled: row.try_get("mfa_enabled")?,
+    email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
     membership: Joined::from_row(row)?.0,
     method: read_method(&row.try_get::<String, _>("method")?)?,
     reauthenticated_at: Millis(row.try_get("reauthenticated_at")?),
@@ -158,9 +160,9 @@ impl Store {
             sqlx::query_as(
                 "select s.id, s.user_id, coalesce($2, k.team_id, s.team_id, u.team_id) as team_id,
                         k.team_id as key_team_id, u.email, u.name, u.kind, u.mfa_enabled,
-                        u.is_admin, u.suspended_at as user_suspended_at, m.role,
+                        u.email_verified, u.is_admin, u.suspended_at as user_suspended_at, m.role,
                         m.suspended_at, m.filter_id, t.mfa, t.personal_keys,
-                        t.suspended_at as team_suspended_at,
+                        t.name as team_name, t.suspended_at as team_suspended_at,
                         case when s.api_key_id is null then s.method else 'key' end as method,
                         coalesce(s.reauthenticated_at, s.created) as reauthenticated_at,
                         s.scope, k.filter_id as key_filter_id, k.expires, s.created, s.last_used

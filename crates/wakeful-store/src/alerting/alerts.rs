@@ -1,10 +1,10 @@
 //! The alerts of a team: each outage or warning with the deliveries of its
 //! notifications.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 use wakeful_core::alerting::alert::{Alert, AlertKind};
-use wakeful_core::alerting::state::{AlertState, AlertStatus};
+use wakeful_core::alerting::state::{AlertState, AlertStatus, Reason, Suppressed};
 use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId, UserId};
 use wakeful_core::notifications::delivery_state::DeliveryState;
 use wakeful_core::notifications::recipients::Recipients;
@@ -16,7 +16,7 @@ use crate::dialect::{either, from_row, read};
 use crate::monitors::list::like;
 use crate::monitors::visible::is_visible;
 use crate::notifications::deliveries::optional_json;
-use crate::{Result, TeamStore};
+use crate::{Affected, Result, TeamStore};
 
 /// An alert with the name of its monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,21 @@ pub struct ListedAlert {
     pub state: AlertState,
     /// The user it is assigned to, with the name or else the address.
     pub assignee: Option<(UserId, String)>,
+    /// The monitors that depend on this one, while it is down.
+    pub affected: Option<Affected>,
     pub deliveries: Vec<Delivery>,
+    /// The next escalation step; the engine computes it.
+    pub next_step: Option<NextStep>,
+}
+
+/// An escalation step that will be taken unless somebody responds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextStep {
+    /// From 1.
+    pub step: u32,
+    pub at: Millis,
+    /// The names of its recipients.
+    pub notifies: Vec<String>,
 }
 
 /// Which alerts to list; all of them by default.
@@ -83,7 +97,9 @@ from_row!(ListedAlert, |row| Self {
         .try_get::<Option<Uuid>, _>("assignee")?
         .map(UserId::from)
         .zip(row.try_get::<Option<String>, _>("assignee_name")?),
+    affected: None,
     deliveries: Vec::new(),
+    next_step: None,
 });
 
 struct AlertDelivery {
@@ -108,6 +124,25 @@ from_row!(AlertDelivery, |row| Self {
         finished: row.try_get::<Option<i64>, _>("finished")?.map(Millis),
     },
 });
+
+/// What has suppressed an alert, if it is a monitor.
+fn links(state: &mut AlertState) -> impl Iterator<Item = &mut Suppressed> {
+    let released = state.released.as_mut().map(|released| &mut released.by);
+    let all = state.suppressed.as_mut().into_iter().chain(released);
+    all.filter(|by| matches!(by.reason, Reason::Dependency | Reason::Group))
+}
+
+fn is_linked(state: &AlertState) -> bool {
+    links(&mut state.clone()).next().is_some()
+}
+
+/// Hides monitors that the caller may not see.
+fn hide_links(state: &mut AlertState, visible: &HashSet<Uuid>) {
+    for by in links(state).filter(|by| !visible.contains(&by.id)) {
+        by.id = Uuid::nil();
+        by.name = String::new();
+    }
+}
 
 /// Beyond this, the deliveries of all alerts in between are read.
 const MAX_ID_LIST: usize = 1_000;
@@ -300,7 +335,32 @@ impl TeamStore<'_> {
         for listed in &mut alerts {
             listed.deliveries = found.remove(&listed.alert.id).unwrap_or_default();
         }
+        self.add_links(&mut alerts).await?;
         Ok(alerts)
+    }
+
+    /// Adds what depends on the monitors that are down. What suppresses an alert is only named
+    /// if the caller may see it.
+    async fn add_links(&self, alerts: &mut [ListedAlert]) -> Result<()> {
+        let is_open = |listed: &&ListedAlert| {
+            listed.alert.ended.is_none() && listed.alert.kind == AlertKind::Outage
+        };
+        let mut down: Vec<MonitorId> =
+            alerts.iter().filter(is_open).map(|listed| listed.alert.monitor).collect();
+        down.sort_unstable();
+        down.dedup();
+        if !down.is_empty() {
+            let affected = self.store.affected_by(&down, self.filter).await?;
+            for listed in alerts.iter_mut().filter(|listed| is_open(&&**listed)) {
+                listed.affected = affected.get(&listed.alert.monitor).cloned();
+            }
+        }
+        if self.filter.is_some() && alerts.iter().any(|listed| is_linked(&listed.state)) {
+            let visible: HashSet<Uuid> =
+                self.monitor_ids().await?.into_iter().map(MonitorId::uuid).collect();
+            alerts.iter_mut().for_each(|listed| hide_links(&mut listed.state, &visible));
+        }
+        Ok(())
     }
 
     fn deliveries_of(&self) -> &'static str {

@@ -5,16 +5,19 @@
 
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::alerting::alert::Alert;
 use wakeful_core::alerting::state::{AlertState, AlertStatus};
-use wakeful_core::alerting::step::Note;
+use wakeful_core::alerting::step::{Note, Unreachable};
 use wakeful_core::id::{AlertEventId, AlertId, DeliveryId, MonitorId, NotifierId, UserId};
 use wakeful_core::monitors::Monitor;
-use wakeful_core::notifications::event;
+use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use super::crowded::CrowdedQueues;
 use super::due::DueAlert;
 use crate::audit::AuditContext;
 use crate::dialect::{Tx, either, from_row, within};
@@ -42,6 +45,31 @@ pub struct AlertDecision {
     pub messages: Vec<Message>,
     /// Follow-ups that wait to be sent are given up, for this reason.
     pub cancels: Option<String>,
+    /// The alert about flapping that opens in its place.
+    pub opens: Option<NewAlert>,
+    /// When the alert has ended, if the alert processor decides that.
+    pub ended: Option<Millis>,
+    /// The time that counts as unreachable has begun or ended.
+    pub unreachable: Option<Unreachable>,
+    /// What it has suppressed is decided about again: the alerts of the same monitor and of the
+    /// monitors that depend on it.
+    pub wakes: bool,
+}
+
+/// An alert that the alert processor opens, with the event that reports it.
+#[derive(Clone, Debug)]
+pub struct NewAlert {
+    pub alert: Alert,
+    pub event: NewEvent,
+    pub seq: i64,
+    pub at: Millis,
+}
+
+impl AlertDecision {
+    /// Whether the alert is more urgent than before.
+    fn is_more_urgent(&self) -> bool {
+        self.severity > self.alert.facts.severity(&self.alert.state)
+    }
 }
 
 /// An event to send.
@@ -52,10 +80,21 @@ pub struct Message {
     /// The place in the queues of the monitor: the sequence number of a verdict.
     pub seq: i64,
     pub created: Millis,
+    /// For an escalation step.
+    pub step: Option<StepMessage>,
+}
+
+/// How an escalation step is sent.
+#[derive(Clone, Debug)]
+pub struct StepMessage {
+    /// The outage itself, for recipients that it has not been sent to.
+    pub opened: Option<NewEvent>,
+    /// Whether it is also sent to those that it has been sent to.
+    pub repeats: bool,
 }
 
 /// The recipients of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// The notifiers of the monitor.
     Linked,
@@ -67,6 +106,22 @@ pub enum Audience {
     LinkedOrNotified,
     /// The personal notifier of this user.
     User(UserId),
+    /// These, each after its delay.
+    Recipients(Vec<MessageRecipient>),
+}
+
+/// Somebody who a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRecipient {
+    pub to: RecipientAddress,
+    pub delay: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecipientAddress {
+    Notifier(NotifierId),
+    /// The personal notifier of this user, which is created if it does not exist.
+    Account(UserId),
 }
 
 /// What a user's action writes besides the decisions.
@@ -118,48 +173,49 @@ struct DeliveryRow<'a> {
     kind: &'static str,
     body: &'a str,
     created: i64,
+    next_try: i64,
+    is_step: bool,
 }
 
 /// A notifier of a monitor.
-struct Link {
+pub(super) struct Link {
     monitor: MonitorId,
-    notifier: NotifierId,
+    pub(super) notifier: NotifierId,
+    rules: MessageRules,
     /// Whether it has a waiting delivery for the monitor.
-    busy: bool,
+    pub(super) busy: bool,
 }
 
 from_row!(Link, |row| Self {
     monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
     notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+    rules: MessageRules::stored(
+        row.try_get("events")?,
+        row.try_get("min_severity")?,
+        row.try_get("quiet")?
+    ),
     busy: row.try_get("busy")?,
 });
 
-/// A notifier that has reported an alert.
+/// A notifier that has reported an alert, or was about to.
 struct Recipient {
     alert: AlertId,
     notifier: NotifierId,
-    /// The types of events that it receives, as JSON.
-    events: Option<String>,
+    rules: MessageRules,
+    /// Whether anything was sent to it.
+    sent: bool,
 }
 
 from_row!(Recipient, |row| Self {
     alert: row.try_get::<Uuid, _>("alert_id")?.into(),
     notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
-    events: row.try_get("events")?,
+    rules: MessageRules::stored(
+        row.try_get("events")?,
+        row.try_get("min_severity")?,
+        row.try_get("quiet")?
+    ),
+    sent: row.try_get::<i64, _>("sent")? == 1,
 });
-
-impl Recipient {
-    /// Notifiers from before there were events about alerts do not get them.
-    fn receives(&self, kind: &str) -> bool {
-        if !event::ALERT_TYPES.contains(&kind) {
-            return true;
-        }
-        let events = self.events.as_deref().map(serde_json::from_str::<Vec<String>>);
-        events
-            .and_then(std::result::Result::ok)
-            .is_some_and(|all| all.iter().any(|one| one == kind))
-    }
-}
 
 impl Store {
     /// Writes these decisions, except those about alerts that have changed since they were read
@@ -207,8 +263,13 @@ impl Store {
         let ours: Vec<&AlertDecision> =
             decisions.iter().filter(|one| written.contains(&one.alert.id)).collect();
         self.cancel_follow_ups(&mut tx, &ours, now).await?;
-        self.write_notes(&mut tx, &ours, now).await?;
-        let new = self.write_messages(&mut tx, &ours).await?;
+        let crowded = self.withdraw_superseded(&mut tx, &ours, now).await?;
+        self.write_consequences(&mut tx, &ours, now).await?;
+        let new = self.write_messages(&mut tx, &ours, &crowded).await?;
+        self.write_notes(&mut tx, &ours, &crowded, now).await?;
+        for decision in ours.iter().filter(|decision| decision.is_more_urgent()) {
+            release_held(&mut tx, decision, now).await?;
+        }
         if let Some(ActionRecord { by, entry, mails }) = record {
             for mail in mails {
                 mail::insert(&mut tx, &sealed(&self.keyring, mail), now).await?;
@@ -251,11 +312,16 @@ impl Store {
         &self,
         tx: &mut Tx,
         decisions: &[&AlertDecision],
+        crowded: &CrowdedQueues,
         now: Millis,
     ) -> Result<()> {
+        let not_sent: HashMap<AlertId, Note> = crowded.notes();
         let rows: Vec<NoteRow<'_>> = decisions
             .iter()
-            .flat_map(|one| one.notes.iter().enumerate().map(|(at, note)| (*one, at, note)))
+            .flat_map(|one| {
+                let notes = one.notes.iter().chain(not_sent.get(&one.alert.id));
+                notes.enumerate().map(|(at, note)| (*one, at, note))
+            })
             .map(|(decision, at, note)| NoteRow::of(decision, at, note, now))
             .collect();
         if rows.is_empty() {
@@ -273,6 +339,7 @@ impl Store {
         &self,
         tx: &mut Tx,
         decisions: &[&AlertDecision],
+        crowded: &CrowdedQueues,
     ) -> Result<Vec<DueDelivery>> {
         let mut new = Vec::new();
         let messages = || {
@@ -297,10 +364,14 @@ impl Store {
                 let monitor = decision.alert.facts.monitor;
                 let links = by_monitor.get(&monitor).map_or(&[][..], Vec::as_slice);
                 let idle_only = message.to == Audience::Idle;
-                links
-                    .iter()
-                    .filter(move |link| !(idle_only && link.busy))
-                    .map(move |link| DeliveryRow::of(decision, message, link.notifier))
+                links.iter().filter(move |link| !(idle_only && link.busy)).filter_map(move |link| {
+                    let event = &message.event;
+                    let at =
+                        link.rules.first_try(event.kind, decision.severity, message.created)?;
+                    crowded
+                        .takes(decision, message, link)
+                        .then(|| DeliveryRow::of(decision, message, event, link.notifier, at))
+                })
             });
             let rows: Vec<DeliveryRow<'_>> = rows.collect();
             new.extend(self.insert_rows(tx, &rows, decisions.len()).await?);
@@ -309,21 +380,106 @@ impl Store {
             let recipients = self.recipients_of(tx, &others).await?;
             let mut rows = Vec::new();
             for (decision, message) in &others {
-                if let Audience::User(user) = message.to {
-                    let own = account_notifier(tx, decision, user).await?;
-                    rows.extend(own.map(|notifier| DeliveryRow::of(decision, message, notifier)));
-                    continue;
+                let known = recipients.iter().filter(|one| one.alert == decision.alert.id);
+                match &message.to {
+                    Audience::User(user) => {
+                        let own = account_notifier(tx, decision, *user).await?;
+                        rows.extend(own.map(|notifier| {
+                            let (event, at) = (&message.event, message.created);
+                            DeliveryRow::of(decision, message, event, notifier, at)
+                        }));
+                    }
+                    Audience::Recipients(to) => {
+                        let known: HashSet<NotifierId> = known.map(|one| one.notifier).collect();
+                        self.add_recipients(tx, decision, message, to, &known, &mut rows).await?;
+                    }
+                    _ => rows.extend(known.filter(|one| one.sent).filter_map(|one| {
+                        let event = &message.event;
+                        // Everybody who knows of it learns of its end, however urgent it is now.
+                        let at =
+                            one.rules.later_try(event.kind, decision.severity, message.created)?;
+                        crowded
+                            .takes_more(decision, message, one.notifier)
+                            .then(|| DeliveryRow::of(decision, message, event, one.notifier, at))
+                    })),
                 }
-                let of_alert = recipients.iter().filter(|one| one.alert == decision.alert.id);
-                rows.extend(
-                    of_alert
-                        .filter(|one| one.receives(message.event.kind))
-                        .map(|one| DeliveryRow::of(decision, message, one.notifier)),
-                );
             }
             new.extend(self.insert_rows(tx, &rows, decisions.len()).await?);
         }
         Ok(new)
+    }
+
+    /// Adds the deliveries of a message to these recipients. Of several ways to the same
+    /// notifier, the fastest counts.
+    async fn add_recipients<'a>(
+        &self,
+        tx: &mut Tx,
+        decision: &AlertDecision,
+        message: &'a Message,
+        to: &[MessageRecipient],
+        known: &HashSet<NotifierId>,
+        rows: &mut Vec<DeliveryRow<'a>>,
+    ) -> Result<()> {
+        let mut delays: HashMap<NotifierId, Duration> = HashMap::new();
+        for MessageRecipient { to, delay } in to {
+            let notifier = match to {
+                RecipientAddress::Notifier(id) => Some(*id),
+                RecipientAddress::Account(user) => {
+                    own_notifier(tx, decision, *user, message.created).await?
+                }
+            };
+            if let Some(id) = notifier {
+                let fastest = delays.entry(id).or_insert(*delay);
+                *fastest = (*fastest).min(*delay);
+            }
+        }
+        let mut ids: Vec<NotifierId> = delays.keys().copied().collect();
+        ids.sort_unstable();
+        let rules = self.delivery_rules(tx, &ids).await?;
+        for id in ids {
+            let Some(rules) = rules.get(&id) else { continue };
+            let event = match &message.step {
+                Some(step) if known.contains(&id) && !step.repeats => continue,
+                Some(StepMessage { opened: Some(opened), .. }) if !known.contains(&id) => opened,
+                _ => &message.event,
+            };
+            let due = message.created.after(delays.get(&id).copied().unwrap_or_default());
+            // A step names its recipients: how urgent their messages have to be does not matter.
+            let at = match &message.step {
+                Some(_) => rules.later_try(event.kind, decision.severity, due),
+                None => rules.first_try(event.kind, decision.severity, due),
+            };
+            rows.extend(at.map(|at| DeliveryRow::of(decision, message, event, id, at)));
+        }
+        Ok(())
+    }
+
+    /// The rules of those of these notifiers that are enabled.
+    async fn delivery_rules(
+        &self,
+        tx: &mut Tx,
+        ids: &[NotifierId],
+    ) -> Result<HashMap<NotifierId, MessageRules>> {
+        let sql = either!(
+            self,
+            sqlite: "select id, events, min_severity, quiet from notifiers
+                 where disabled_at is null
+                 and id in (select unhex(value) from json_each($1))",
+            postgres: "select id, events, min_severity, quiet from notifiers
+                 where disabled_at is null and id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))"
+        );
+        let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
+        let rows: Vec<(Uuid, Option<String>, String, Option<String>)> =
+            within!(*tx, |db| sqlx::query_as(sql).bind(json(&ids)).fetch_all(db).await)?;
+        Ok(rows
+            .into_iter()
+            .map(|(id, events, min_severity, quiet)| {
+                let rules =
+                    MessageRules::stored(events.as_deref(), &min_severity, quiet.as_deref());
+                (id.into(), rules)
+            })
+            .collect())
     }
 
     async fn links_of(
@@ -349,7 +505,12 @@ impl Store {
     ) -> Result<Vec<Recipient>> {
         let ids: Vec<AlertId> = messages
             .iter()
-            .filter(|(_, message)| !matches!(message.to, Audience::User(_)))
+            .filter(|(_, message)| match message.to {
+                Audience::User(_) => false,
+                // Facts are sent once to each notifier in any case.
+                Audience::Recipients(_) => message.step.is_some(),
+                _ => true,
+            })
             .map(|(decision, _)| decision.alert.id)
             .collect();
         if ids.is_empty() {
@@ -455,19 +616,19 @@ impl Store {
     fn select_links(&self) -> &'static str {
         either!(
             self,
-            sqlite: "select l.monitor_id, l.notifier_id, exists (
+            sqlite: "select l.monitor_id, l.notifier_id, n.events, n.min_severity, n.quiet, exists (
                      select 1 from deliveries d
-                     where d.monitor_id = l.monitor_id and d.notifier_id = l.notifier_id
-                     and d.state = 'waiting' and d.left_to is null) as busy
+                     where d.team_id = n.team_id and d.notifier_id = l.notifier_id
+                     and d.monitor_id = l.monitor_id and d.state = 'waiting' and d.left_to is null) as busy
                  from json_each($1) r
                  join monitor_notifiers l on l.monitor_id = unhex(r.value)
                  join notifiers n on n.id = l.notifier_id
                  where n.disabled_at is null
                  order by l.monitor_id, l.position",
-            postgres: "select l.monitor_id, l.notifier_id, exists (
+            postgres: "select l.monitor_id, l.notifier_id, n.events, n.min_severity, n.quiet, exists (
                      select 1 from deliveries d
-                     where d.monitor_id = l.monitor_id and d.notifier_id = l.notifier_id
-                     and d.state = 'waiting' and d.left_to is null) as busy
+                     where d.team_id = n.team_id and d.notifier_id = l.notifier_id
+                     and d.monitor_id = l.monitor_id and d.state = 'waiting' and d.left_to is null) as busy
                  from json_array_elements_text(cast($1 as json)) r
                  join monitor_notifiers l on l.monitor_id = cast(r.value as uuid)
                  join notifiers n on n.id = l.notifier_id
@@ -479,16 +640,26 @@ impl Store {
     fn select_recipients(&self) -> &'static str {
         either!(
             self,
-            sqlite: "select distinct d.alert_id, d.notifier_id, n.events
+            sqlite: "select d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet,
+                        cast(max(case when d.is_step and d.state = 'failed' and d.attempts = 0
+                                      then 0 else 1 end) as bigint) as sent
                  from json_each($1) r
                  join deliveries d on d.alert_id = unhex(r.value)
                  join notifiers n on n.id = d.notifier_id
-                 where d.kind in ('monitor.down', 'monitor.reminder') and n.disabled_at is null",
-            postgres: "select distinct d.alert_id, d.notifier_id, n.events
+                 where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
+                                'alert.escalated')
+                 and n.disabled_at is null
+                 group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet",
+            postgres: "select d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet,
+                        cast(max(case when d.is_step and d.state = 'failed' and d.attempts = 0
+                                      then 0 else 1 end) as bigint) as sent
                  from json_array_elements_text(cast($1 as json)) r
                  join deliveries d on d.alert_id = cast(r.value as uuid)
                  join notifiers n on n.id = d.notifier_id
-                 where d.kind in ('monitor.down', 'monitor.reminder') and n.disabled_at is null"
+                 where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
+                                'alert.escalated')
+                 and n.disabled_at is null
+                 group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet"
         )
     }
 
@@ -497,11 +668,11 @@ impl Store {
             self,
             sqlite: "insert into deliveries
                  (id, eventid, team_id, monitor_id, notifier_id, alert_id, sequence, kind, body,
-                  created, next_try)
+                  created, next_try, is_step)
                  select unhex(r.value ->> 'id'), unhex(r.value ->> 'event'), m.team_id, m.id,
                         unhex(r.value ->> 'notifier'), a.id, r.value ->> 'sequence',
                         r.value ->> 'kind', r.value ->> 'body', r.value ->> 'created',
-                        r.value ->> 'created'
+                        r.value ->> 'next_try', r.value ->> 'is_step'
                  from json_each($1) r
                  join monitors m on m.id = unhex(r.value ->> 'monitor')
                  left join alerts a on a.id = unhex(r.value ->> 'alert')
@@ -511,12 +682,13 @@ impl Store {
                            (select n.kind from notifiers n where n.id = notifier_id) as kind",
             postgres: "insert into deliveries
                  (id, eventid, team_id, monitor_id, notifier_id, alert_id, sequence, kind, body,
-                  created, next_try)
+                  created, next_try, is_step)
                  select r.id, r.event, m.team_id, m.id, r.notifier, a.id, r.sequence, r.kind,
-                        r.body, r.created, r.created
+                        r.body, r.created, r.next_try, r.is_step
                  from json_to_recordset(cast($1 as json))
                       as r(id uuid, event uuid, monitor uuid, notifier uuid, alert uuid,
-                           sequence bigint, kind text, body text, created bigint)
+                           sequence bigint, kind text, body text, created bigint,
+                           next_try bigint, is_step boolean)
                  join monitors m on m.id = r.monitor
                  left join alerts a on a.id = r.alert
                  on conflict do nothing
@@ -567,8 +739,15 @@ impl<'a> NoteRow<'a> {
 }
 
 impl<'a> DeliveryRow<'a> {
-    fn of(decision: &AlertDecision, message: &'a Message, notifier: NotifierId) -> Self {
-        let Message { event, seq, created, .. } = message;
+    /// `next_try` is its first attempt.
+    fn of(
+        decision: &AlertDecision,
+        message: &Message,
+        event: &'a NewEvent,
+        notifier: NotifierId,
+        next_try: Millis,
+    ) -> Self {
+        let Message { seq, created, .. } = message;
         Self {
             id: delivery_id(event, notifier, *created).uuid().into(),
             event: event.id.uuid().into(),
@@ -579,6 +758,8 @@ impl<'a> DeliveryRow<'a> {
             kind: event.kind,
             body: &event.body,
             created: created.0,
+            next_try: next_try.0,
+            is_step: message.step.is_some(),
         }
     }
 }
@@ -610,6 +791,75 @@ async fn account_notifier(
     Ok(found.map(NotifierId::from))
 }
 
+/// A waiting message: its id, the rules of its notifier, and its type.
+type HeldRow = (Uuid, Option<String>, String, Option<String>, String);
+
+/// Messages that wait for the end of quiet hours are sent now if the alert has become urgent
+/// enough to pass them.
+async fn release_held(tx: &mut Tx, decision: &AlertDecision, now: Millis) -> Result<()> {
+    let held: Vec<HeldRow> = within!(*tx, |db| {
+        sqlx::query_as(
+            "select d.id, n.events, n.min_severity, n.quiet, d.kind
+             from deliveries d
+             join notifiers n on n.id = d.notifier_id
+             where d.alert_id = $1 and d.state = 'waiting' and d.attempts = 0 and d.next_try > $2
+             and n.quiet is not null",
+        )
+        .bind(decision.alert.id.uuid())
+        .bind(now.0)
+        .fetch_all(db)
+        .await
+    })?;
+    for (id, events, min_severity, quiet, kind) in held {
+        let rules = MessageRules::stored(events.as_deref(), &min_severity, quiet.as_deref());
+        if rules.later_try(&kind, decision.severity, now) == Some(now) {
+            within!(*tx, |db| {
+                sqlx::query("update deliveries set next_try = $2 where id = $1")
+                    .bind(id)
+                    .bind(now.0)
+                    .execute(db)
+                    .await?;
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The personal notifier of a member of the alert's team. If it does not exist, it is created;
+/// it is not listed until its user saves it.
+async fn own_notifier(
+    tx: &mut Tx,
+    decision: &AlertDecision,
+    user: UserId,
+    now: Millis,
+) -> Result<Option<NotifierId>> {
+    let team = decision.alert.team;
+    let Digest(hash) = Digest::of(&format!("account notifier {team} {user}"));
+    let mut random = [0; 10];
+    random.copy_from_slice(&hash[..10]);
+    within!(*tx, |db| {
+        sqlx::query(
+            "insert into notifiers
+             (id, team_id, name, kind, config, disabled_why, isdefault, created, modified,
+              user_id, implicit)
+             select $1, m.team_id, u.email, 'account', '{}', '', false, $4, $4, u.id, true
+             from members m
+             join users u on u.id = m.user_id
+             where m.team_id = $2 and m.user_id = $3
+             and not exists (
+                 select 1 from notifiers n where n.team_id = $2 and n.user_id = $3)
+             on conflict do nothing",
+        )
+        .bind(NotifierId::new(now, random).uuid())
+        .bind(team.uuid())
+        .bind(user.uuid())
+        .bind(now.0)
+        .execute(db)
+        .await?;
+    });
+    account_notifier(tx, decision, user).await
+}
+
 /// Makes the alert processor decide about the open outage of a monitor that was saved with
 /// another interval of reminders, or was turned on or off. Runs after the update of the monitor's
 /// row, because all transactions lock the two in this order.
@@ -623,6 +873,23 @@ pub(crate) async fn reschedule_reminders(tx: &mut Tx, monitor: &Monitor) -> Resu
         )
         .bind(monitor.id.uuid())
         .bind(next.map(|span| monitor.modified.after(span).0))
+        .bind(monitor.modified.0)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}
+
+/// Makes the alert processor decide about the open outage of a monitor that was saved with
+/// another policy.
+pub(crate) async fn decide_again(tx: &mut Tx, monitor: &Monitor) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update alerts
+             set due = $2, revision = revision + 1
+             where monitor_id = $1 and kind = 'outage' and ended is null",
+        )
+        .bind(monitor.id.uuid())
         .bind(monitor.modified.0)
         .execute(db)
         .await?;

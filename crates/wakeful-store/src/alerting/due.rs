@@ -1,6 +1,7 @@
 //! Alerts that are due, with what is needed to decide about them.
 
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::alerting::alert::AlertKind;
 use wakeful_core::alerting::state::AlertState;
@@ -33,6 +34,10 @@ pub struct DueAlert {
     pub previous: Option<AcknowledgedOutage>,
     /// For a certificate warning: the target still presents that certificate.
     pub same_certificate: bool,
+    /// How many notifiers the monitor has.
+    pub notifiers: usize,
+    /// Whether the team has routing rules.
+    pub is_routed: bool,
     /// A reminder that was rescheduled since the last decision; it is in the state already.
     pub(crate) remind_at: Option<i64>,
 }
@@ -88,6 +93,8 @@ struct Row {
     previous_state: Option<String>,
     previous_ended: Option<i64>,
     certificate_since: Option<i64>,
+    notifiers: i64,
+    routing: Option<i64>,
 }
 
 from_row!(Row, |row| Self {
@@ -108,6 +115,8 @@ from_row!(Row, |row| Self {
     previous_state: row.try_get(14)?,
     previous_ended: row.try_get(15)?,
     certificate_since: row.try_get(16)?,
+    notifiers: row.try_get(17)?,
+    routing: row.try_get(18)?,
 });
 
 /// The columns of `Row`, for the alert `a` and the monitor's outage before it, `p`.
@@ -116,7 +125,9 @@ macro_rules! due_columns {
         "a.id, a.team_id, a.monitor_id, a.kind, a.cause, a.severity, a.started, a.ended, a.due,
          a.remind_at, a.revision, a.state, a.opened_event, a.closed_event, p.state, p.ended,
          (select c.since from certificates c
-          where c.monitor_id = a.monitor_id and a.kind = 'certificate')"
+          where c.monitor_id = a.monitor_id and a.kind = 'certificate'),
+         (select count(*) from monitor_notifiers l where l.monitor_id = a.monitor_id),
+         (select r.revision from routing r where r.team_id = a.team_id)"
     };
 }
 
@@ -128,6 +139,23 @@ macro_rules! with_previous {
              where q.monitor_id = a.monitor_id and q.kind = 'outage' and q.id < a.id
              order by q.id desc
              limit 1)"
+    };
+}
+
+/// The teams with alerts that are due now or later, from one to the next in the index.
+macro_rules! teams_with_due {
+    () => {
+        "with recursive teams(id) as (
+             select f.team_id from (
+                 select team_id from alerts where due is not null order by team_id limit 1) f
+             union all
+             select (
+                 select a.team_id from alerts a
+                 where a.due is not null and a.team_id > t.id
+                 order by a.team_id
+                 limit 1)
+             from teams t
+             where t.id is not null)"
     };
 }
 
@@ -178,6 +206,8 @@ impl Row {
                 AcknowledgedOutage { ended: Millis(ended), acknowledged }
             }),
             same_certificate: self.certificate_since.is_some_and(|since| since <= self.started),
+            notifiers: usize::try_from(self.notifiers).unwrap_or(0),
+            is_routed: self.routing.is_some(),
             remind_at: self.remind_at,
         })
     }
@@ -195,9 +225,22 @@ fn readable(rows: Vec<Row>) -> Vec<DueAlert> {
     rows.into_iter().filter_map(Row::read).collect()
 }
 
+/// The first alert of every team before the second of any; those of a team stay in order.
+fn in_turns(mut alerts: Vec<DueAlert>) -> Vec<DueAlert> {
+    let mut counts: HashMap<TeamId, usize> = HashMap::new();
+    alerts.sort_by_cached_key(|alert| {
+        let count = counts.entry(alert.team).or_default();
+        *count += 1;
+        *count
+    });
+    alerts
+}
+
 impl Store {
-    /// Alerts that are due, longest overdue first, and those whose reminder a node of the
-    /// previous version has scheduled.
+    /// Alerts that are due, and those whose reminder a node of the previous version has scheduled.
+    /// Teams take turns: the first of every team comes before the second of any, the longest
+    /// overdue first. At most `limit`; if there are more, at most half as many of one team, so
+    /// fewer than half of `limit` are all of them.
     pub async fn due_alerts(&self, now: Millis, limit: u32) -> Result<Vec<DueAlert>> {
         let rows: Vec<Row> = read!(self, |db| {
             sqlx::query_as(concat!(
@@ -220,7 +263,51 @@ impl Store {
             .fetch_all(db)
             .await
         })?;
-        Ok(readable(rows))
+        if rows.len() < limit as usize {
+            return Ok(in_turns(readable(rows)));
+        }
+        let ids = self.due_alerts_of_all_teams(now, limit).await?;
+        let mut alerts = self.alerts_to_decide(&ids).await?;
+        alerts.sort_by_key(|alert| (alert.due, alert.id));
+        Ok(in_turns(alerts))
+    }
+
+    /// The longest overdue alerts of each team, the first of every team before the second of any.
+    /// It reads those and no others.
+    async fn due_alerts_of_all_teams(&self, now: Millis, limit: u32) -> Result<Vec<AlertId>> {
+        let sql = either!(
+            self,
+            sqlite: concat!(teams_with_due!(), "
+                 select d.id
+                 from teams t
+                 cross join alerts d
+                 where d.id in (
+                     select e.id from alerts e
+                     where e.team_id = t.id and e.due <= $1
+                     order by e.due
+                     limit $2)
+                 order by row_number() over (partition by d.team_id order by d.due, d.id), d.due
+                 limit $3"),
+            postgres: concat!(teams_with_due!(), "
+                 select d.id
+                 from teams t
+                 cross join lateral (
+                     select e.id, e.team_id, e.due from alerts e
+                     where e.team_id = t.id and e.due <= $1
+                     order by e.due
+                     limit $2) d
+                 order by row_number() over (partition by d.team_id order by d.due, d.id), d.due
+                 limit $3")
+        );
+        let ids: Vec<Uuid> = read!(self, |db| {
+            sqlx::query_scalar(sql)
+                .bind(now.0)
+                .bind(i64::from(limit.div_ceil(2)))
+                .bind(i64::from(limit))
+                .fetch_all(db)
+                .await
+        })?;
+        Ok(ids.into_iter().map(AlertId::from).collect())
     }
 
     /// Those of these alerts that exist.

@@ -15,12 +15,13 @@ use wakeful_core::token::Digest;
 use super::maintenances::{StoredWindow, columns};
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::history::run_blocking;
+use crate::monitors::graph::team_graph_within;
 use crate::monitors::{id_array, json};
 use crate::{Result, Store};
 
 /// Exclusions that begin longer ago than this may concern heartbeats that are compacted
 /// already.
-const COMPACTED_AFTER: std::time::Duration = std::time::Duration::from_secs(10 * 60);
+pub(super) const COMPACTED_AFTER: std::time::Duration = std::time::Duration::from_secs(10 * 60);
 /// How many rows are written with one statement.
 const WRITE_BATCH: usize = 2_000;
 
@@ -75,14 +76,18 @@ impl Store {
     /// when to when, and when they are due next.
     pub async fn apply_maintenance(&self, team: TeamId, now: Millis) -> Result<MaintenanceStep> {
         let mut tx = self.begin().await?;
-        let windows = self.lock_windows(&mut tx, team).await?;
+        let mut windows = self.lock_windows(&mut tx, team).await?;
         let is_due = |stored: &StoredWindow| stored.window.due.is_some_and(|due| due <= now);
         if !windows.iter().any(is_due) {
             return Ok(MaintenanceStep::default());
         }
         let monitors = covered_monitors(&mut tx, team).await?;
         let open = open_exclusions(&mut tx, team).await?;
+        let graph = team_graph_within(&mut tx, team).await?;
         let (windows, changes, done) = run_blocking(move || {
+            if let Some(graph) = graph {
+                windows.iter_mut().for_each(|stored| stored.window.resolve(&graph));
+            }
             let all: Vec<Window> = windows.iter().map(|stored| stored.window.clone()).collect();
             let (changes, done) = plan(&all, &monitors, &open, now);
             (windows, changes, done)

@@ -82,6 +82,7 @@ from_row!(StoredWindow, |row| {
             isactive: row.try_get("isactive")?,
             selector: serde_json::from_str(row.try_get("selector")?)
                 .map_err(|_| damaged("monitors"))?,
+            reached: Vec::new(),
             schedule: serde_json::from_str(row.try_get("schedule")?)
                 .map_err(|_| damaged("times"))?,
             checks: named(Checks::ALL, Checks::as_str, row.try_get("checks")?)?,
@@ -183,10 +184,11 @@ impl TeamStore<'_> {
 
     /// Whether a window covers a monitor that the caller can see.
     pub async fn covers_visible_monitor(&self, id: MaintenanceId) -> Result<bool> {
-        let Some(stored) = self.maintenance(id).await? else { return Ok(false) };
+        let Some(mut stored) = self.maintenance(id).await? else { return Ok(false) };
+        let window = std::slice::from_mut(&mut stored.window);
+        self.store.resolve_windows(self.team, window).await?;
         let monitors = self.named_monitors().await?;
-        let selector = &stored.window.selector;
-        Ok(monitors.iter().any(|one| selector.selects(one.id, &one.tags)))
+        Ok(monitors.iter().any(|one| stored.window.covers(one.id, &one.tags)))
     }
 
     /// Whether the caller is limited to some monitors.
@@ -318,7 +320,9 @@ impl Store {
             .fetch_all(db)
             .await
         })?;
-        Ok(rows.into_iter().map(|row| row.window).collect())
+        let mut windows: Vec<Window> = rows.into_iter().map(|row| row.window).collect();
+        self.resolve_windows(team, &mut windows).await?;
+        Ok(windows)
     }
 }
 
@@ -357,7 +361,9 @@ impl Store {
             .fetch_all(db)
             .await
         })?;
-        Ok(rows.into_iter().map(|row| row.window).collect())
+        let mut windows: Vec<Window> = rows.into_iter().map(|row| row.window).collect();
+        self.resolve_windows(team, &mut windows).await?;
+        Ok(windows)
     }
 }
 

@@ -1,13 +1,16 @@
 //! The timeline of an alert: what happened and who did what, without its deliveries.
 
+use std::collections::HashSet;
 use uuid::Uuid;
 use wakeful_core::id::{AlertId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::dialect::{from_row, read};
+use super::due::id_list;
+use crate::dialect::{either, from_row, read};
 use crate::{Result, TeamStore};
 
-/// The most entries of a timeline that are shown, the newest ones. With that many, nobody can add to it at will.
+/// The most entries of a timeline that are shown, the newest ones. With that many, nobody can add
+/// to it at will.
 const MAX_ENTRIES: i64 = 500;
 
 /// An entry of the timeline.
@@ -76,19 +79,30 @@ impl TeamStore<'_> {
         Ok(rows.into_iter().rev().map(Row::named).collect())
     }
 
-    /// Whether the timeline of an alert has as many entries as are shown.
-    pub async fn timeline_is_full(&self, alert: AlertId) -> Result<bool> {
-        let entries: i64 = read!(self.store, |db| {
-            sqlx::query_scalar(
-                "select count(*) from (
-                     select 1 from alert_events where alert_id = $1 and team_id = $2 limit $3) e",
-            )
-            .bind(alert.uuid())
-            .bind(self.team.uuid())
-            .bind(MAX_ENTRIES)
-            .fetch_one(db)
-            .await
+    /// Those of the alerts whose timelines have as many entries as are shown.
+    pub async fn full_timelines(&self, alerts: &[AlertId]) -> Result<HashSet<AlertId>> {
+        let sql = either!(
+            self.store,
+            sqlite: "select alert_id from alert_events
+                     where alert_id in (select unhex(value) from json_each($1)) and team_id = $2
+                     group by alert_id
+                     having count(*) >= $3",
+            postgres: "select alert_id from alert_events
+                       where alert_id in (
+                           select cast(value as uuid)
+                           from json_array_elements_text(cast($1 as json)))
+                       and team_id = $2
+                       group by alert_id
+                       having count(*) >= $3"
+        );
+        let full: Vec<Uuid> = read!(self.store, |db| {
+            sqlx::query_scalar(sql)
+                .bind(id_list(alerts))
+                .bind(self.team.uuid())
+                .bind(MAX_ENTRIES)
+                .fetch_all(db)
+                .await
         })?;
-        Ok(entries >= MAX_ENTRIES)
+        Ok(full.into_iter().map(AlertId::from).collect())
     }
 }

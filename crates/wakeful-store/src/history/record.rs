@@ -23,7 +23,9 @@ use wakeful_core::verdict::State;
 
 use crate::dialect::{Pool, Tx, either, within};
 use crate::monitors::json;
-use crate::{Result, Store, StoreError, StoredEvent, history::bulk, monitors::certificates};
+use crate::{
+    NewAlert, Result, Store, StoreError, StoredEvent, history::bulk, monitors::certificates,
+};
 
 /// Longer than the database's own timeouts allow the statements of a batch to take.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -253,7 +255,7 @@ impl Store {
         Ok(count(written))
     }
 
-    fn insert_alerts(&self) -> &'static str {
+    pub(crate) fn insert_alerts(&self) -> &'static str {
         either!(
             self,
             sqlite: "insert into alerts
@@ -311,22 +313,40 @@ fn opened_alerts(records: &[Record]) -> String {
         .flat_map(|record| record.opens.iter().map(move |alert| (record, alert)))
         .map(|(record, alert)| {
             let opened = event_of(record, alert.id, |kind| kind != event::UP);
-            let status = AlertState::default().status(alert.ended.is_some());
-            AlertRow {
-                id: alert.id.uuid().into(),
-                monitor: alert.monitor.uuid().into(),
-                kind: alert.kind.as_str(),
-                severity: alert.severity.as_str(),
-                status: status.as_str(),
-                cause: &alert.cause,
-                started: alert.started.0,
-                ended: alert.ended.map(|at| at.0),
-                due: opened.is_some().then_some(record.heartbeat.at.0),
-                opened,
-            }
+            AlertRow::of(alert, opened, record.heartbeat.at)
         })
         .collect();
     json(&rows)
+}
+
+/// The alerts that the alert processor opens. They are due now.
+pub(crate) fn new_alert_rows(alerts: &[&NewAlert]) -> String {
+    let rows: Vec<AlertRow<'_>> = alerts
+        .iter()
+        .map(|new| {
+            let event = json(&StoredEvent::of(&new.event, new.seq, new.at));
+            AlertRow::of(&new.alert, Some(event), new.at)
+        })
+        .collect();
+    json(&rows)
+}
+
+impl<'a> AlertRow<'a> {
+    /// Due at `at`, if this version reports it.
+    fn of(alert: &'a Alert, opened: Option<String>, at: Millis) -> Self {
+        Self {
+            id: alert.id.uuid().into(),
+            monitor: alert.monitor.uuid().into(),
+            kind: alert.kind.as_str(),
+            severity: alert.severity.as_str(),
+            status: AlertState::default().status(alert.ended.is_some()).as_str(),
+            cause: &alert.cause,
+            started: alert.started.0,
+            ended: alert.ended.map(|at| at.0),
+            due: opened.is_some().then_some(at.0),
+            opened,
+        }
+    }
 }
 
 fn closed_alerts(records: &[Record]) -> String {

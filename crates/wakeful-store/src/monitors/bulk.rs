@@ -181,14 +181,13 @@ impl TeamStore<'_> {
 
     async fn bulk_matching(&self, filter: &MonitorQuery) -> Result<Vec<StoredSettings>> {
         let mut found = Vec::new();
+        let sql = either!(
+            self.store,
+            sqlite: concat!("select ", bulk_columns!(), " from ", tables!(), matches!(sqlite)),
+            postgres: concat!("select ", bulk_columns!(), " from ", tables!(), matches!(postgres))
+        );
         read!(self.store, |db| {
-            let select = sqlx::query_as::<_, BulkRow>(concat!(
-                "select ",
-                bulk_columns!(),
-                " from ",
-                tables!(),
-                matches!()
-            ));
+            let select = sqlx::query_as::<_, BulkRow>(sql);
             let mut rows = with_filter!(select, self, filter).fetch(db);
             while let Some(row) = rows.try_next().await? {
                 found.push(row.settings()?);

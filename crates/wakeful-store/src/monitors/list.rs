@@ -8,7 +8,7 @@ use wakeful_core::id::MonitorId;
 use super::row::{Row, columns, tables};
 use super::visible::is_visible;
 use super::{LinkedNotifier, MonitorQuery, StoredMonitor, json};
-use crate::dialect::{from_row, read};
+use crate::dialect::{either, from_row, read};
 use crate::{Result, TeamStore};
 
 struct Link {
@@ -25,9 +25,17 @@ from_row!(Link, |row| Self {
     },
 });
 
-/// The conditions of a filter, for a query over `tables`.
+/// The conditions of a filter, for a query over `tables`. `$members` reads the ids in $11.
 macro_rules! matches {
-    () => {
+    (sqlite) => {
+        $crate::monitors::list::matches!("select unhex(value) from json_each($11)")
+    };
+    (postgres) => {
+        $crate::monitors::list::matches!(
+            "select cast(value as uuid) from json_array_elements_text(cast($11 as json))"
+        )
+    };
+    ($members:literal) => {
         concat!(
             " where m.team_id = $1
              and m.id > $2
@@ -41,6 +49,10 @@ macro_rules! matches {
                   or $9 = exists (select 1 from exclusions e
                                   where e.monitor_id = m.id and e.to_at is null
                                   and e.kind = 'maintenance'))
+             and (cast($10 as text) is null or m.severity = $10)
+             and (cast($11 as text) is null or m.id in (",
+            $members,
+            "))
              and ",
             $crate::monitors::visible::is_visible!("8"),
             " order by m.id
@@ -50,7 +62,7 @@ macro_rules! matches {
 }
 pub(super) use matches;
 
-/// Binds a filter, and that of the caller, as $1 to $9 of `matches`.
+/// Binds a filter, and that of the caller, as $1 to $11 of `matches`.
 macro_rules! with_filter {
     ($statement:expr, $store:expr, $filter:expr) => {
         $statement
@@ -63,6 +75,8 @@ macro_rules! with_filter {
             .bind($filter.limit.map_or(i64::MAX, i64::from))
             .bind($store.filter)
             .bind($filter.maintenance)
+            .bind($filter.severity.map(|severity| severity.as_str()))
+            .bind($filter.members.as_deref().map($crate::monitors::id_array))
     };
 }
 pub(super) use with_filter;
@@ -89,7 +103,10 @@ impl TeamStore<'_> {
         })?;
         let Some(row) = row else { return Ok(None) };
         let links = self.links(id, id).await?.remove(&id).unwrap_or_default();
-        Ok(Some((row.with_links(&self.store.keyring, &links)?, links)))
+        let mut stored = row.with_links(&self.store.keyring, &links)?;
+        stored.monitor.depends_on =
+            self.dependencies(id, id).await?.remove(&id).unwrap_or_default();
+        Ok(Some((stored, links)))
     }
 
     /// The ids of all monitors that the caller can see.
@@ -117,9 +134,11 @@ impl TeamStore<'_> {
             return Ok(Vec::new());
         };
         let mut links = self.links(first.monitor.id, last.monitor.id).await?;
+        let mut dependencies = self.dependencies(first.monitor.id, last.monitor.id).await?;
         let link = |mut stored: StoredMonitor| {
             let links = links.remove(&stored.monitor.id).unwrap_or_default();
             stored.monitor.notifiers = links.iter().map(|link| link.id).collect();
+            stored.monitor.depends_on = dependencies.remove(&stored.monitor.id).unwrap_or_default();
             (stored, links)
         };
         Ok(found.into_iter().map(link).collect())
@@ -129,14 +148,13 @@ impl TeamStore<'_> {
     /// so that a long list is not in memory twice.
     async fn matching(&self, filter: &MonitorQuery) -> Result<Vec<StoredMonitor>> {
         let mut found = Vec::new();
+        let sql = either!(
+            self.store,
+            sqlite: concat!("select ", columns!(), " from ", tables!(), matches!(sqlite)),
+            postgres: concat!("select ", columns!(), " from ", tables!(), matches!(postgres))
+        );
         read!(self.store, |db| {
-            let select = sqlx::query_as::<_, Row>(concat!(
-                "select ",
-                columns!(),
-                " from ",
-                tables!(),
-                matches!()
-            ));
+            let select = sqlx::query_as::<_, Row>(sql);
             let mut rows = with_filter!(select, self, filter).fetch(db);
             while let Some(row) = rows.try_next().await? {
                 found.push(row.with_links(&self.store.keyring, &[])?);

@@ -3,6 +3,8 @@
 
 mod bulk;
 pub(crate) mod certificates;
+pub(crate) mod dependencies;
+pub(crate) mod graph;
 pub(crate) mod list;
 mod listening_mark;
 mod row;
@@ -11,10 +13,13 @@ mod schedule;
 pub(crate) mod visible;
 
 pub use bulk::{BulkEdit, MonitorSelection, StoredSettings};
+pub use dependencies::{Affected, MAX_AFFECTED_NAMES};
+pub use graph::{MemberCandidate, StoredGroup};
 
 use std::time::Duration;
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitors::{Kind, Monitor};
+use wakeful_core::severity::Severity;
 use wakeful_core::verdict::{State, Status};
 
 /// A monitor with its current state.
@@ -46,6 +51,9 @@ pub struct MonitorQuery {
     pub q: Option<String>,
     /// Whether maintenance covers it.
     pub maintenance: Option<bool>,
+    pub severity: Option<Severity>,
+    /// Only these: the members of a group.
+    pub members: Option<Vec<MonitorId>>,
     /// `None` for all of them.
     pub limit: Option<u32>,
     /// Only those after this one.
@@ -67,6 +75,22 @@ pub enum SaveOutcome {
     TooLong,
     /// The team has no such notifiers; nothing was saved.
     UnknownNotifiers(Vec<NotifierId>),
+    /// The team has no such escalation policy; nothing was saved.
+    UnknownPolicy,
+    /// What it depends on is rejected; nothing was saved.
+    InvalidDependencies(LinkError),
+    /// The members of the group are rejected; nothing was saved.
+    InvalidMembers(LinkError),
+}
+
+/// Why links between monitors are rejected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkError {
+    /// The team has no such monitor, or the caller may not see it.
+    Unknown(MonitorId),
+    /// The names of the monitors in a cycle, in order.
+    Cycle(Vec<String>),
+    TooDeep,
 }
 
 pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {

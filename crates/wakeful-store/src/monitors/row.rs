@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 use uuid::Uuid;
-use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::flapping::FlapLimit;
+use wakeful_core::id::{MonitorId, PolicyId, TeamId};
 use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
@@ -24,7 +25,7 @@ macro_rules! columns {
          m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
          m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
          s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
-         s.blocked, m.severity"
+         s.blocked, m.severity, m.flap_outages, m.flap_within, m.policy_id"
     };
 }
 pub(super) use columns;
@@ -68,6 +69,9 @@ pub(super) struct Row {
     seq: i64,
     blocked: bool,
     severity: String,
+    flap_outages: i64,
+    flap_within: i64,
+    policy: Option<Uuid>,
 }
 
 // By position: names would be looked up for each column of each row.
@@ -101,6 +105,9 @@ from_row!(Row, |row| Self {
     seq: row.try_get(26)?,
     blocked: row.try_get(27)?,
     severity: row.try_get(28)?,
+    flap_outages: row.try_get(29)?,
+    flap_within: row.try_get(30)?,
+    policy: row.try_get(31)?,
 });
 
 impl Row {
@@ -127,9 +134,15 @@ impl Row {
             retry_interval: self.retry_interval.map(seconds),
             resend_interval: Some(seconds(self.resend_interval)).filter(|span| !span.is_zero()),
             severity: Severity::parse(&self.severity).map_err(|_| damaged())?,
+            policy: self.policy.map(PolicyId::from),
             upside_down_mode: self.upside_down_mode,
             tags: serde_json::from_str::<Tags>(&self.tags).map_err(|_| damaged())?,
             notifiers: Vec::new(),
+            depends_on: Vec::new(),
+            flapping: FlapLimit {
+                outages: u32::try_from(self.flap_outages).map_err(|_| damaged())?,
+                within: seconds(self.flap_within),
+            },
             regions: serde_json::from_str::<Regions>(&self.regions).map_err(|_| damaged())?,
             quorum: Quorum::parse(&self.quorum).map_err(|_| damaged())?,
             push_token: None,

@@ -1,15 +1,17 @@
 //! Saves the settings of a monitor in one transaction with its links. Its state is
 //! not touched.
 
+use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
 use wakeful_core::cluster::slot::Slot;
-use wakeful_core::id::{MonitorId, NotifierId, TeamId};
+use wakeful_core::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use wakeful_core::monitors::Monitor;
 
 use super::row::Sealed;
 use super::{SaveOutcome, json, resend_interval, to_seconds};
 use crate::accounts::team::lock_team;
-use crate::alerting::decisions::reschedule_reminders;
+use crate::alerting::decisions::{decide_again, reschedule_reminders};
+use crate::alerting::policies::has_policy;
 use crate::dialect::{Tx, from_row, within};
 use crate::{AuditContext, NewEntry, Result, StoredMonitor, TeamStore};
 
@@ -20,7 +22,7 @@ pub const MAX_LONG_REQUEST_BYTES: usize = 16 << 20;
 /// same number.
 const SHORT_REQUEST_BYTES: usize = 16_384;
 
-/// Binds the settings as $1 to $21 of both statements.
+/// Binds the settings as $1 to $24 of both statements.
 macro_rules! with_settings {
     ($statement:expr, $team:expr, $monitor:expr, $sealed:expr) => {
         $statement
@@ -45,6 +47,9 @@ macro_rules! with_settings {
             .bind(json(&$monitor.regions))
             .bind($monitor.quorum.to_string())
             .bind($monitor.severity.as_str())
+            .bind(i64::from($monitor.flapping.outages))
+            .bind(to_seconds($monitor.flapping.within))
+            .bind($monitor.policy.map(PolicyId::uuid))
     };
 }
 
@@ -53,12 +58,14 @@ struct SavedSettings {
     resend_interval: i64,
     isactive: bool,
     spec: String,
+    policy: Option<Uuid>,
 }
 
 from_row!(SavedSettings, |row| Self {
     resend_interval: row.try_get("resend_interval")?,
     isactive: row.try_get("isactive")?,
     spec: row.try_get("spec")?,
+    policy: row.try_get("policy_id")?,
 });
 
 impl TeamStore<'_> {
@@ -79,21 +86,29 @@ impl TeamStore<'_> {
         if is_too_long(&mut tx, self.team, monitor, &sealed).await? {
             return Ok(SaveOutcome::TooLong);
         }
-        if let Some(limit) = limit.filter(|_| monitor.isactive) {
+        if let Some(policy) = monitor.policy
+            && !has_policy(&mut tx, self.team, policy).await?
+        {
+            return Ok(SaveOutcome::UnknownPolicy);
+        }
+        let limit = limit.filter(|_| monitor.isactive);
+        if limit.is_some() || links_monitors(monitor) {
             lock_team(&mut tx, self.team, monitor.modified).await?;
-            if is_full(&mut tx, self.team, limit).await? {
-                return Ok(SaveOutcome::LimitReached);
-            }
+        }
+        if let Some(limit) = limit
+            && is_full(&mut tx, self.team, limit).await?
+        {
+            return Ok(SaveOutcome::LimitReached);
         }
         within!(tx, |db| {
             let insert = sqlx::query(
                 "insert into monitors
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
-                  push_token, modified, resend_interval, regions, quorum, severity, created,
-                  slot)
+                  push_token, modified, resend_interval, regions, quorum, severity, flap_outages,
+                  flap_within, policy_id, created, slot)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                         $17, $18, $19, $20, $21, $22, $23)",
+                         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)",
             );
             with_settings!(insert, self.team, monitor, sealed)
                 .bind(monitor.created.0)
@@ -108,6 +123,16 @@ impl TeamStore<'_> {
         let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
         if !unknown.is_empty() {
             return Ok(SaveOutcome::UnknownNotifiers(unknown));
+        }
+        if !monitor.depends_on.is_empty() {
+            let saved = self.save_dependencies(&mut tx, monitor).await?;
+            if saved != SaveOutcome::Done {
+                return Ok(saved);
+            }
+        }
+        let checked = self.check_members(&mut tx, monitor, None).await?;
+        if checked != SaveOutcome::Done {
+            return Ok(checked);
         }
         self.store.look_at_maintenance(&mut tx, self.team, monitor.modified).await?;
         let changes = diff(None, Some(&monitor.view()));
@@ -142,8 +167,15 @@ impl TeamStore<'_> {
         if is_too_long(&mut tx, self.team, monitor, &sealed).await? {
             return Ok(SaveOutcome::TooLong);
         }
+        if let Some(policy) = monitor.policy
+            && !has_policy(&mut tx, self.team, policy).await?
+        {
+            return Ok(SaveOutcome::UnknownPolicy);
+        }
         let limit = limit.filter(|_| monitor.isactive);
-        if limit.is_some() {
+        let depends_on_changed = read.monitor.depends_on != monitor.depends_on;
+        let members_changed = monitor.spec.group().is_some() && read.monitor.spec != monitor.spec;
+        if limit.is_some() || depends_on_changed || members_changed {
             // Locked before the reads below, so that their results stay valid.
             lock_team(&mut tx, self.team, monitor.modified).await?;
         }
@@ -161,8 +193,9 @@ impl TeamStore<'_> {
                      heartbeat_interval = $8, timeout = $9, retry_interval = $10, retries = $11,
                      upside_down_mode = $12, tags = $13, search = $14, push_digest = $15,
                      push_token = $16, modified = $17, resend_interval = $18, regions = $19,
-                     quorum = $20, severity = $21, revision = revision + 1
-                 where id = $1 and team_id = $2 and revision = $22",
+                     quorum = $20, severity = $21, flap_outages = $22, flap_within = $23,
+                     policy_id = $24, revision = revision + 1
+                 where id = $1 and team_id = $2 and revision = $25",
             );
             with_settings!(update, self.team, monitor, sealed)
                 .bind(read.revision)
@@ -177,6 +210,8 @@ impl TeamStore<'_> {
         if before.resend_interval != resend_interval(monitor) || before.isactive != monitor.isactive
         {
             reschedule_reminders(&mut tx, monitor).await?;
+        } else if before.policy != monitor.policy.map(PolicyId::uuid) {
+            decide_again(&mut tx, monitor).await?;
         }
         if before.spec != sealed.spec {
             // The certificate may belong to another target.
@@ -187,12 +222,50 @@ impl TeamStore<'_> {
         if !unknown.is_empty() {
             return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
+        if depends_on_changed {
+            let saved = self.save_dependencies(&mut tx, monitor).await?;
+            if saved != SaveOutcome::Done {
+                return Ok(saved);
+            }
+        }
+        if depends_on_changed || read.monitor.flapping != monitor.flapping {
+            make_alerts_due(&mut tx, monitor).await?;
+        }
+        let checked = self.check_members(&mut tx, monitor, Some(&read.monitor.spec)).await?;
+        if checked != SaveOutcome::Done {
+            return Ok(checked);
+        }
+        if depends_on_changed || members_changed {
+            self.store.look_at_maintenance(&mut tx, self.team, monitor.modified).await?;
+        }
         let changes = diff(Some(&read.monitor.view()), Some(&monitor.view()));
         let entry = NewEntry::new(Action::MonitorUpdate, object(monitor), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
         Ok(SaveOutcome::Done)
     }
+}
+
+/// Whether it depends on others, or contains them.
+fn links_monitors(monitor: &Monitor) -> bool {
+    !monitor.depends_on.is_empty() || monitor.spec.group().is_some()
+}
+
+/// The alert processor decides again about the open alerts of a monitor, whose dependencies or
+/// limit on flapping have changed.
+async fn make_alerts_due(tx: &mut Tx, monitor: &Monitor) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update alerts
+             set due = $2, revision = revision + 1
+             where monitor_id = $1 and ended is null and (due is null or due > $2)",
+        )
+        .bind(monitor.id.uuid())
+        .bind(monitor.modified.0)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
 }
 
 fn object(monitor: &Monitor) -> Object {
@@ -251,7 +324,7 @@ pub(super) async fn active_monitors(tx: &mut Tx, team: TeamId) -> Result<i64> {
 async fn saved_settings(tx: &mut Tx, team: TeamId, id: MonitorId) -> Result<Option<SavedSettings>> {
     Ok(within!(*tx, |db| {
         sqlx::query_as(
-            "select resend_interval, isactive, spec from monitors
+            "select resend_interval, isactive, spec, policy_id from monitors
              where id = $1 and team_id = $2",
         )
         .bind(id.uuid())

@@ -7,16 +7,19 @@ use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::escalation::Target;
 use wakeful_core::id::{NotifierId, TeamId, UserId};
 use wakeful_core::monitors::Name;
 use wakeful_core::notifications::MAX_NOTIFIERS_PER_TEAM;
-use wakeful_core::notifications::event;
+use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::{
     AccountSpec, AttemptRecord, AttemptReset, Channel, Disabled, Kind, Notifier,
 };
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
+use crate::alerting::routing::rules_of;
+use crate::alerting::schedules::policies_within;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::mail::{self, sealed};
 use crate::monitors::json;
@@ -49,6 +52,7 @@ macro_rules! columns {
     () => {
         "id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
          failing_since, healthy_since, last_error, revision, created, modified, user_id,
+         events, min_severity, quiet,
          (select u.email from users u where u.id = notifiers.user_id) as user_email,
          (select u.email_verified from users u where u.id = notifiers.user_id) as user_verified"
     };
@@ -64,6 +68,7 @@ struct Row {
     disabled_at: Option<i64>,
     disabled_why: String,
     isdefault: bool,
+    messages: MessageRules,
     attempts: AttemptRecord,
     revision: i64,
     created: i64,
@@ -82,6 +87,11 @@ from_row!(Row, |row| Self {
     disabled_at: row.try_get("disabled_at")?,
     disabled_why: row.try_get("disabled_why")?,
     isdefault: row.try_get("isdefault")?,
+    messages: MessageRules::stored(
+        row.try_get("events")?,
+        row.try_get("min_severity")?,
+        row.try_get("quiet")?,
+    ),
     attempts: AttemptRecord {
         failing_since: row.try_get::<Option<i64>, _>("failing_since")?.map(Millis),
         healthy_since: row.try_get::<Option<i64>, _>("healthy_since")?.map(Millis),
@@ -122,6 +132,7 @@ impl Row {
                 .ok_or_else(damaged)?,
             disabled: self.disabled_at.map(|at| Disabled { at: Millis(at), why }),
             isdefault: self.isdefault,
+            messages: self.messages,
             attempts: self.attempts,
             revision: self.revision,
             created: Millis(self.created),
@@ -145,7 +156,7 @@ impl TeamStore<'_> {
             sqlx::query_as(concat!(
                 "select ",
                 columns!(),
-                " from notifiers where team_id = $1 order by id"
+                " from notifiers where team_id = $1 and not implicit order by id"
             ))
             .bind(self.team.uuid())
             .fetch_all(db)
@@ -219,9 +230,9 @@ impl TeamStore<'_> {
             sqlx::query(
                 "insert into notifiers
                  (id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
-                  created, modified, user_id, events)
-                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14
-                 where (select count(*) from notifiers where team_id = $2) < $13",
+                  created, modified, user_id, events, min_severity, quiet)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14, $15, $16
+                 where (select count(*) from notifiers where team_id = $2 and not implicit) < $13",
             )
             .bind(notifier.id.uuid())
             .bind(self.team.uuid())
@@ -236,7 +247,9 @@ impl TeamStore<'_> {
             .bind(notifier.modified.0)
             .bind(notifier.channel.user().map(UserId::uuid))
             .bind(i64::from(MAX_NOTIFIERS_PER_TEAM))
-            .bind(notifier.channel.is_for_programs().then(|| json(&event::TYPES)))
+            .bind(notifier.messages.events.as_ref().map(json))
+            .bind(notifier.messages.min_severity.as_str())
+            .bind(notifier.messages.quiet.as_ref().map(json))
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -274,7 +287,7 @@ impl TeamStore<'_> {
                      failing_since = case when $11 then null else failing_since end,
                      last_error = case when $11 then '' else last_error end,
                      healthy_since = case when $12 then null else healthy_since end,
-                     events = case when $14 then events else null end,
+                     events = $14, min_severity = $15, quiet = $16, implicit = false,
                      revision = revision + 1
                  where id = $1 and team_id = $2 and revision = $13",
             )
@@ -291,7 +304,9 @@ impl TeamStore<'_> {
             .bind(reset.failures)
             .bind(reset.successes)
             .bind(notifier.revision)
-            .bind(notifier.channel.is_for_programs())
+            .bind(notifier.messages.events.as_ref().map(json))
+            .bind(notifier.messages.min_severity.as_str())
+            .bind(notifier.messages.quiet.as_ref().map(json))
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -312,7 +327,7 @@ impl TeamStore<'_> {
         Ok(ChangeNotifierOutcome::Done)
     }
 
-    /// Deletes a notifier with its deliveries, unless a monitor uses it.
+    /// Deletes a notifier with its deliveries, unless a monitor, a policy or a rule uses it.
     pub async fn delete_notifier(
         &self,
         notifier: &Notifier,
@@ -320,6 +335,7 @@ impl TeamStore<'_> {
     ) -> Result<DeleteNotifierOutcome> {
         let id = notifier.id;
         let mut tx = self.store.begin().await?;
+        let by_others = used_by(&mut tx, self.team, id).await?;
         let deleted = within!(tx, |db| {
             // Monitors that the caller cannot see count, but are not named.
             let linked: Vec<Option<String>> = sqlx::query_scalar(concat!(
@@ -336,8 +352,8 @@ impl TeamStore<'_> {
             .bind(self.filter)
             .fetch_all(&mut *db)
             .await?;
-            if !linked.is_empty() {
-                let named = linked.into_iter().flatten().collect();
+            if !linked.is_empty() || !by_others.is_empty() {
+                let named = linked.into_iter().flatten().chain(by_others).collect();
                 return Ok(DeleteNotifierOutcome::Linked(named));
             }
             let done = sqlx::query("delete from notifiers where id = $1 and team_id = $2")
@@ -357,6 +373,18 @@ impl TeamStore<'_> {
         }
         Ok(deleted)
     }
+}
+
+/// The names of the policies and routing rules that use a notifier.
+async fn used_by(tx: &mut Tx, team: TeamId, id: NotifierId) -> Result<Vec<String>> {
+    let target = Target::Notifier(id);
+    let policies = policies_within(tx, team).await?.into_iter().map(|stored| stored.policy);
+    let policies =
+        policies.filter(|policy| policy.steps.iter().any(|step| step.notify.contains(&target)));
+    let policies = policies.map(|policy| policy.name).collect::<Vec<_>>();
+    let rules = rules_of(tx, team).await?.into_iter();
+    let rules = rules.filter(|rule| rule.notifiers.contains(&id)).map(|rule| rule.name);
+    Ok(policies.into_iter().chain(rules).collect())
 }
 
 fn object(notifier: &Notifier) -> Object {

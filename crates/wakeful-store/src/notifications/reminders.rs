@@ -1,5 +1,5 @@
-//! Reminders that are not sent any more: those of outages that are over or that somebody has
-//! responded to.
+//! Reminders and escalation steps that are not sent any more: those of outages that are over or
+//! that somebody has responded to.
 
 use uuid::Uuid;
 use wakeful_core::id::DeliveryId;
@@ -32,7 +32,7 @@ impl Store {
                          where a.id = deliveries.alert_id and a.ended is not null)
                          then $2 else $4 end
                  where id in (select unhex(value) from json_each($1))
-                 and kind = 'monitor.reminder' and state = 'waiting'
+                 and kind in ('monitor.reminder', 'alert.escalated') and state = 'waiting'
                  and exists (
                      select 1 from alerts a
                      where a.id = deliveries.alert_id
@@ -46,7 +46,7 @@ impl Store {
                          where a.id = deliveries.alert_id and a.ended is not null)
                          then $2 else $4 end
                  where id = any(cast(string_to_array($1, ',') as uuid[]))
-                 and kind = 'monitor.reminder' and state = 'waiting'
+                 and kind in ('monitor.reminder', 'alert.escalated') and state = 'waiting'
                  and exists (
                      select 1 from alerts a
                      where a.id = deliveries.alert_id
@@ -75,13 +75,19 @@ impl Store {
                      next_try = null, last_answer = $2, finished = r.ended
                  from (select unhex(value ->> 'id') as id, value ->> 'ended' as ended
                        from json_each($1)) r
-                 where deliveries.alert_id = r.id and deliveries.kind = 'monitor.reminder'
+                 where deliveries.alert_id = r.id
+                 and (deliveries.kind = 'monitor.reminder'
+                      or (deliveries.is_step
+                          and (deliveries.kind <> 'monitor.down' or deliveries.attempts = 0)))
                  and deliveries.state = 'waiting' and deliveries.lease_until <= r.ended",
             postgres: "update deliveries
                  set state = case when left_to is null then 'failed' else 'delivered' end,
                      next_try = null, last_answer = $2, finished = r.ended
                  from json_to_recordset(cast($1 as json)) as r(id uuid, ended bigint)
-                 where deliveries.alert_id = r.id and deliveries.kind = 'monitor.reminder'
+                 where deliveries.alert_id = r.id
+                 and (deliveries.kind = 'monitor.reminder'
+                      or (deliveries.is_step
+                          and (deliveries.kind <> 'monitor.down' or deliveries.attempts = 0)))
                  and deliveries.state = 'waiting' and deliveries.lease_until <= r.ended"
         )
     }

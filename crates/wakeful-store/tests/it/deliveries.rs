@@ -282,7 +282,7 @@ async fn turned(store: Store) {
     assert_eq!(result.expect("queried"), ResendOutcome::Missing);
 }
 
-fn up(monitor: MonitorId, seq: i64, alert: AlertId) -> Record {
+pub(crate) fn up(monitor: MonitorId, seq: i64, alert: AlertId) -> Record {
     let mut record = passing(monitor, seq, NOW);
     record.closes = Some((alert, NOW));
     let id = EventId::new(NOW, next());

@@ -14,3 +14,4 @@ mod nodes;
 mod probes;
 mod record;
 mod schema;
+mod turns;

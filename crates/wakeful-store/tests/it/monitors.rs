@@ -59,6 +59,7 @@ async fn reads_back(store: Store) {
         retry_interval: None,
         resend_interval: None,
         severity: Default::default(),
+        policy: None,
         notifiers: vec![one],
         push_token: None,
         ..saved

@@ -296,3 +296,86 @@ async fn reminders_of_an_outage_are_sent_at_the_configured_interval() {
     assert!(kinds[1..kinds.len() - 1].iter().all(|kind| kind == "monitor.reminder"), "{kinds:?}");
     server.stop().await;
 }
+
+/// Outages with a policy of three steps a second apart, while the service is killed at random.
+/// The first step reaches one receiver, the second one more, the third all three.
+async fn escalate_through_kills(outages: usize) {
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
+    let mut server = installation.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let mut receivers = Vec::new();
+    let mut targets = Vec::new();
+    for name in ["a", "b", "c"] {
+        let receiver = Receiver::start().await;
+        let body = json!({"name": name, "type": "webhook", "webhook": {"url": receiver.url}});
+        let made = ann.client.post("notifier/save", &body).await.json();
+        targets.push(json!({"notifierid": made["notifierid"]}));
+        receivers.push(receiver);
+    }
+    let step = |place: usize| json!({"after": place.min(1), "notify": targets[..=place]});
+    let policy = json!({"name": "three steps", "steps": [step(0), step(1), step(2)]});
+    let policy = ann.client.post("policy/save", &policy).await.ok()["policy"]["policyid"].clone();
+    for number in 0..outages {
+        let body = json!({"name": format!("job {number}"), "type": "api", "isactive": true,
+            "heartbeat_interval": 86400, "upside_down_mode": false, "notifiers": "",
+            "policyid": policy});
+        let made = ann.client.post("monitor/save", &body).await.ok();
+        let monitor = made["monitor"]["monitorid"].as_str().unwrap().to_owned();
+        let client = server.anonymous().with_token(&ann.token);
+        client.post(&format!("monitor/notify/{monitor}"), &json!({"status": "down"})).await.ok();
+    }
+    let mut kills = 0;
+    let outages_at = |receiver: &Receiver| {
+        let hooks = receiver.hooks();
+        let downs = hooks.iter().filter(|hook| hook.json()["type"] == "monitor.down");
+        downs.map(Hook::id).collect::<HashSet<String>>().len()
+    };
+    while outages_at(&receivers[2]) < outages && kills < 12 {
+        tokio::time::sleep(Duration::from_millis(random_below(400))).await;
+        server.kill().await;
+        kills += 1;
+        server = installation.serve().await;
+    }
+    until("the last step of every outage", || async {
+        (outages_at(&receivers[2]) == outages).then_some(())
+    })
+    .await;
+    let client = server.anonymous().with_token(&ann.token);
+    let list = client.get("alerts").await.ok();
+    let alerts = list["alerts"].as_array().unwrap();
+    assert_eq!(alerts.len(), outages);
+    for alert in alerts {
+        let id = alert["alertid"].as_str().unwrap();
+        let detail = client.get(&format!("alert/{id}/get")).await.ok();
+        let notes = detail["timeline"].as_array().unwrap().iter();
+        let steps: Vec<&str> = notes
+            .filter(|note| note["kind"] == "escalated")
+            .map(|note| note["text"].as_str().unwrap())
+            .collect();
+        assert_eq!(steps, ["step 1: a", "step 2: a, b", "step 3: a, b, c"], "each step once");
+        let mut known = HashSet::new();
+        for delivery in alert["deliveries"].as_array().unwrap() {
+            let of = |field: &str| delivery[field].as_str().unwrap().to_owned();
+            let is_outage = of("type") == "monitor.down";
+            let first = is_outage.then(|| of("name"));
+            assert!(first.is_none_or(|name| known.insert(name)), "the outage once to each");
+        }
+        assert_eq!(known.len(), 3, "every receiver was notified of the outage");
+    }
+    for event in receivers.iter().flat_map(Receiver::hooks).map(|hook| hook.json()) {
+        let seconds = event["data"]["down_seconds"].as_u64().unwrap();
+        let step = event["data"]["step"].as_u64().unwrap_or(1);
+        assert!(seconds + 1 >= step, "never early: step {step} after {seconds} s");
+    }
+}
+
+#[tokio::test]
+async fn every_escalation_step_is_taken_once_through_kill_9() {
+    escalate_through_kills(4).await;
+}
+
+#[tokio::test]
+#[ignore = "100 outages"]
+async fn every_escalation_step_is_taken_once_through_kill_9_100_times() {
+    escalate_through_kills(100).await;
+}

@@ -134,6 +134,8 @@ fn filter(fields: &mut Fields) -> Option<MonitorQuery> {
         tag,
         q,
         maintenance: None,
+        severity: None,
+        members: None,
         limit: None,
         after: None,
     })

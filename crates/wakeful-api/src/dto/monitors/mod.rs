@@ -7,6 +7,7 @@ mod api;
 pub(crate) mod bulk;
 pub(crate) mod certificate;
 mod dns;
+mod group;
 mod http;
 mod ping;
 pub(crate) mod request;
@@ -16,24 +17,29 @@ mod tcp;
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId};
+use wakeful_core::dependency::Dependency;
+use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId, PolicyId};
 use wakeful_core::maintenance::ShownCover;
-use wakeful_core::monitors::spec::{Kind, Spec};
+use wakeful_core::monitors::spec::{GroupSpec, Kind, Spec};
 use wakeful_core::time::Millis;
 use wakeful_engine::{LinkedNotifier, MonitorView};
 
 use self::dns::{DnsBody, SaveDns};
+use self::group::{GroupBody, SaveGroup};
 use self::http::{HttpBody, SaveHttp};
 use self::request::{TextOrList, TextOrNumber};
 use self::response::{blocked, millis, push_url};
 use super::Fields;
-use super::enums::{KnownMonitorType, MonitorStatus, MonitorType, NotifierType, Severity};
+use super::enums::{
+    DependencyKind, KnownMonitorType, MonitorStatus, MonitorType, NotifierType, Severity,
+};
 
 /// Reads the settings of a type: those that are sent, and otherwise those of `old`.
 fn read(kind: Kind, fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
     match kind {
         Kind::Api => api::read(fields, old),
         Kind::Dns => dns::read(fields, old),
+        Kind::Group => group::read(fields, old),
         Kind::Http => http::read(fields, old),
         Kind::HttpKeyword => http::read_with_keyword(fields, old),
         Kind::Ping => ping::read(fields, old),
@@ -46,6 +52,7 @@ fn show(spec: &Spec) -> SpecFields<'_> {
     match spec {
         Spec::Api(api) => api::show(api),
         Spec::Dns(dns) => dns::show(dns),
+        Spec::Group(group) => group::show(group),
         Spec::Http(http) | Spec::HttpKeyword(http) => http::show(http),
         Spec::Ping(ping) => ping::show(ping),
         Spec::Tcp(tcp) => tcp::show(tcp),
@@ -58,6 +65,7 @@ fn examples(kind: Kind) -> Vec<serde_json::Value> {
     match kind {
         Kind::Api => api::examples(),
         Kind::Dns => dns::examples(),
+        Kind::Group => group::examples(),
         Kind::Http => http::examples(),
         Kind::HttpKeyword => http::examples_with_keyword(),
         Kind::Ping => ping::examples(),
@@ -69,6 +77,7 @@ fn examples(kind: Kind) -> Vec<serde_json::Value> {
 struct SpecFields<'a> {
     http: Option<HttpBody<'a>>,
     dns: Option<DnsBody<'a>>,
+    group: Option<&'a GroupSpec>,
     hostname: Option<&'a str>,
     port: Option<String>,
     grace: Option<u64>,
@@ -88,17 +97,28 @@ pub(crate) struct SaveMonitor {
     /// Required for a new monitor.
     #[schema(min_length = 1, max_length = 255)]
     name: Option<String>,
-    /// Seconds between checks; required for a new monitor.
+    /// Seconds between checks; required for a new monitor, except for groups (30).
     #[schema(minimum = 1, maximum = 2592000)]
     heartbeat_interval: Option<u32>,
     /// Required for a new monitor.
     isactive: Option<bool>,
-    /// Inverts up and down; required for a new monitor.
+    /// Inverts up and down; required for a new monitor, except for groups (false).
     upside_down_mode: Option<bool>,
     /// Comma-separated ids, an array of ids, or an array of objects with `notifierid`. A new
     /// monitor without this field gets the team's default notifiers.
     #[schema(value_type = Option<TextOrList>)]
     notifiers: (),
+    /// The monitors it depends on, at most 20: comma-separated ids, an array of ids, or an array
+    /// of objects with `monitorid` and `as` (service or path; service by default).
+    #[schema(value_type = Option<TextOrList>)]
+    depends_on: (),
+    /// From how many outages within `flap_within` it is reported as flapping instead; 0 (the
+    /// default) for never, or 2 to 100.
+    #[schema(minimum = 0, maximum = 100)]
+    flap_outages: Option<u32>,
+    /// Seconds; 3600 unless set.
+    #[schema(minimum = 10, maximum = 604800)]
+    flap_within: Option<u32>,
     /// Comma-separated tags, or an array of strings.
     #[schema(value_type = Option<TextOrList>)]
     tags: (),
@@ -109,6 +129,7 @@ pub(crate) struct SaveMonitor {
     port: (),
     http: Option<SaveHttp>,
     dns: Option<SaveDns>,
+    group: Option<SaveGroup>,
     /// Seconds that a check may take; 0 for the default, 80 % of the interval.
     timeout: Option<u32>,
     /// The number of re-checks that confirm a failure.
@@ -120,6 +141,8 @@ pub(crate) struct SaveMonitor {
     /// How urgent its alerts are; critical unless set.
     #[schema(value_type = Option<Severity>)]
     severity: (),
+    /// The escalation policy of its outages; empty for none.
+    policyid: Option<String>,
     /// For api: seconds by which a report may be late.
     grace: Option<u32>,
     /// The regions it is checked from: comma-separated names, or an array; empty for `local`.
@@ -180,6 +203,9 @@ pub(crate) struct MonitorBody<'a> {
     /// How urgent its alerts are.
     #[schema(value_type = Severity)]
     severity: &'static str,
+    /// The escalation policy of its outages; null if it has none.
+    #[schema(value_type = Option<String>, format = Uuid)]
+    policyid: Option<PolicyId>,
     /// Seconds; null for the default and for types other than api.
     grace: Option<u64>,
     /// The regions it is checked from; `local` is the node that owns the monitor.
@@ -188,6 +214,16 @@ pub(crate) struct MonitorBody<'a> {
     quorum: String,
     /// The URL with which the target reports its status; for type api only.
     push_url: Option<String>,
+    /// The monitors it depends on.
+    depends_on: Vec<DependencyBody>,
+    /// The number of monitors that depend on it directly.
+    dependents: usize,
+    /// From how many outages within `flap_within` it counts as flapping; 0 for never.
+    flap_outages: u32,
+    /// Seconds.
+    flap_within: u64,
+    /// For type group only: the members, the rule, and how many members are up and down.
+    group: Option<GroupBody>,
     /// The maintenance that covers the monitor; null if there is none.
     maintenance: Option<MaintenanceCoverBody>,
     /// True if secrets were removed, because the caller may not edit.
@@ -198,9 +234,8 @@ pub(crate) struct MonitorBody<'a> {
 
 impl<'a> MonitorBody<'a> {
     pub(crate) fn of(view: &'a MonitorView, public_url: &str) -> Self {
-        let MonitorView { monitor, state, revision, notifiers: linked, maintenance, redacted } =
-            view;
-        let SpecFields { http, dns, hostname, port, grace } = show(&monitor.spec);
+        let MonitorView { monitor, state, revision, maintenance, .. } = view;
+        let SpecFields { http, dns, group, hostname, port, grace } = show(&monitor.spec);
         Self {
             monitorid: monitor.id,
             r#type: monitor.spec.kind().as_str(),
@@ -210,7 +245,7 @@ impl<'a> MonitorBody<'a> {
             dns,
             hostname,
             port,
-            notifiers: linked.iter().map(LinkedBody::of).collect(),
+            notifiers: view.notifiers.iter().map(LinkedBody::of).collect(),
             heartbeat_interval: monitor.heartbeat_interval.seconds(),
             upside_down_mode: monitor.upside_down_mode,
             tags: monitor.tags.iter().collect(),
@@ -230,11 +265,33 @@ impl<'a> MonitorBody<'a> {
             retry_interval: monitor.retry_interval.map(|span| span.as_secs()),
             resend_interval: monitor.resend_interval.map_or(0, |span| span.as_secs()),
             severity: monitor.severity.as_str(),
+            policyid: monitor.policy,
             grace,
             push_url: monitor.push_token.as_ref().map(|token| push_url(public_url, token)),
+            depends_on: monitor.depends_on.iter().map(DependencyBody::of).collect(),
+            dependents: view.dependents,
+            flap_outages: monitor.flapping.outages,
+            flap_within: monitor.flapping.within.as_secs(),
+            group: group.map(|group| GroupBody::of(group, view.group.unwrap_or_default())),
             maintenance: maintenance.as_ref().map(MaintenanceCoverBody::of),
-            redacted: redacted.then_some(true),
+            redacted: view.redacted.then_some(true),
         }
+    }
+}
+
+/// A monitor that another one depends on.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Dependency)]
+pub(crate) struct DependencyBody {
+    #[schema(value_type = String, format = Uuid)]
+    monitorid: MonitorId,
+    #[schema(value_type = DependencyKind)]
+    r#as: &'static str,
+}
+
+impl DependencyBody {
+    fn of(dependency: &Dependency) -> Self {
+        Self { monitorid: dependency.parent, r#as: dependency.kind.as_str() }
     }
 }
 

@@ -4,7 +4,9 @@
 use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::Invalid;
-use wakeful_core::id::NotifierId;
+use wakeful_core::dependency::{Dependency, DependencyKind, MAX_PARENTS};
+use wakeful_core::flapping::{self, FlapLimit};
+use wakeful_core::id::{MonitorId, NotifierId, PolicyId};
 use wakeful_core::monitors::spec::{Hostname, Kind, Spec, port};
 use wakeful_core::monitors::{
     DEFAULT_RETRIES, Interval, MAX_NOTIFIERS, Monitor, Name, Tags, timing,
@@ -40,11 +42,16 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
     let name = fields.require("name", name);
     let interval = fields.optional_number("heartbeat_interval", Interval::new);
     let interval = interval.or(stored.map(|old| old.heartbeat_interval));
+    // Also if its settings are invalid.
+    let kind = fields.optional("type", Kind::parse);
+    let is_group = kind.or(stored.map(|old| old.spec.kind())) == Some(Kind::Group);
+    let interval = interval.or_else(|| is_group.then_some(Interval::DEFAULT_OF_GROUPS));
     let interval = fields.require("heartbeat_interval", interval);
     let isactive = fields.optional_flag("isactive").or(stored.map(|old| old.isactive));
     let isactive = fields.require("isactive", isactive);
     let upside_down = fields.optional_flag("upside_down_mode");
     let upside_down = upside_down.or(stored.map(|old| old.upside_down_mode));
+    let upside_down = upside_down.or(is_group.then_some(false));
     let upside_down = fields.require("upside_down_mode", upside_down);
     let timeout = span(fields, "timeout", timing::timeout, stored.and_then(|old| old.timeout));
     let previous = stored.and_then(|old| old.retry_interval);
@@ -53,13 +60,20 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
     let resend_interval = span(fields, "resend_interval", timing::resend_interval, previous);
     let severity = fields.optional("severity", Severity::parse);
     let severity = severity.or(stored.map(|old| old.severity)).unwrap_or_default();
+    let policy = policy(fields, stored);
     let retries = fields.optional_number("retries", timing::retries);
     let tags = fields.optional_items("tags", None);
     let tags = tags.and_then(|tags| fields.accept("tags", Tags::of(texts(&tags))));
     let notifiers = notifiers(fields, "notifiers", MAX_NOTIFIERS);
     let regions = fields.optional_items("regions", None);
     let regions = regions.and_then(|names| fields.accept("regions", Regions::of(texts(&names))));
-    let regions = regions.or(stored.map(|old| old.regions.clone())).unwrap_or_default();
+    if is_group && regions.as_ref().is_some_and(|regions: &Regions| !regions.only_local()) {
+        fields.refuse("regions", "must be local for a group");
+    }
+    let old_regions = stored.map(|old| old.regions.clone()).filter(|_| !is_group);
+    let regions = regions.or(old_regions).unwrap_or_default();
+    let depends_on = depends_on(fields);
+    let flapping = flapping(fields, stored);
     let quorum = quorum(fields, stored, &regions);
     Some(MonitorDraft {
         name: name?,
@@ -71,12 +85,59 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
         retry_interval,
         resend_interval,
         severity,
+        policy,
         upside_down_mode: upside_down?,
         tags: tags.or(stored.map(|old| old.tags.clone())).unwrap_or_default(),
         notifiers,
+        depends_on,
+        flapping,
         regions,
         quorum,
     })
+}
+
+/// The monitors that it depends on, each once.
+fn depends_on(fields: &mut Fields) -> Option<Vec<Dependency>> {
+    const FIELD: &str = "depends_on";
+    let pairs = fields.optional_pairs(FIELD, "monitorid", "as")?;
+    let mut parents: Vec<Dependency> = Vec::new();
+    for (id, kind) in pairs.iter().filter(|(id, _)| !id.trim().is_empty()) {
+        let parent = MonitorId::parse(id.trim());
+        let parent = parent.ok_or_else(|| Invalid::new(format!("names an unknown monitor: {id}")));
+        let parent = fields.accept(FIELD, parent)?;
+        let kind = match kind.as_str() {
+            "" => Ok(DependencyKind::default()),
+            kind => DependencyKind::parse(kind),
+        };
+        let kind = fields.accept(FIELD, kind)?;
+        if parents.iter().any(|one| one.parent == parent) {
+            continue;
+        }
+        if parents.len() >= MAX_PARENTS {
+            fields.refuse(FIELD, format!("must be at most {MAX_PARENTS} monitors"));
+            return None;
+        }
+        parents.push(Dependency { parent, kind });
+    }
+    Some(parents)
+}
+
+fn flapping(fields: &mut Fields, stored: Option<&Monitor>) -> FlapLimit {
+    let old = stored.map(|old| old.flapping).unwrap_or_default();
+    let outages = fields.optional_number("flap_outages", flapping::outages);
+    let within = fields.optional_number("flap_within", flapping::within);
+    FlapLimit { outages: outages.unwrap_or(old.outages), within: within.unwrap_or(old.within) }
+}
+
+/// The escalation policy; an empty text removes it.
+fn policy(fields: &mut Fields, stored: Option<&Monitor>) -> Option<PolicyId> {
+    let sent = fields.optional("policyid", |text| match text.trim() {
+        "" => Ok(None),
+        text => PolicyId::parse(text)
+            .map(Some)
+            .ok_or_else(|| Invalid::new("names a policy that this team does not have")),
+    });
+    sent.unwrap_or_else(|| stored.and_then(|old| old.policy))
 }
 
 /// The status in the filter of a list.
@@ -135,7 +196,11 @@ pub(crate) fn timeout(fields: &mut Fields, stored: Option<&Monitor>) -> Duration
 }
 
 /// At most `max` distinct notifiers. A malformed id gets the same error as an unknown one.
-pub(super) fn notifiers(fields: &mut Fields, field: &str, max: usize) -> Option<Vec<NotifierId>> {
+pub(in crate::dto) fn notifiers(
+    fields: &mut Fields,
+    field: &str,
+    max: usize,
+) -> Option<Vec<NotifierId>> {
     let items = fields.optional_items(field, Some("notifierid"))?;
     let mut ids = Vec::new();
     for item in items.iter().map(|item| item.trim()).filter(|item| !item.is_empty()) {
@@ -194,7 +259,7 @@ mod tests {
     use super::*;
     use crate::dto::monitors::MonitorBody;
     use serde_json::{Value, json};
-    use wakeful_core::id::{MonitorId, TeamId};
+    use wakeful_core::id::TeamId;
     use wakeful_core::time::Millis;
     use wakeful_core::verdict::State;
     use wakeful_engine::MonitorView;
@@ -211,6 +276,8 @@ mod tests {
             state: State::default(),
             revision: 1,
             notifiers: Vec::new(),
+            dependents: 0,
+            group: None,
             maintenance: None,
             redacted: false,
         };
@@ -231,9 +298,12 @@ mod tests {
             retry_interval: draft.retry_interval,
             resend_interval: draft.resend_interval,
             severity: draft.severity,
+            policy: draft.policy,
             upside_down_mode: draft.upside_down_mode,
             tags: draft.tags,
             notifiers: draft.notifiers.unwrap_or_default(),
+            depends_on: draft.depends_on.unwrap_or_default(),
+            flapping: draft.flapping,
             regions: draft.regions,
             quorum: draft.quorum,
             push_token: None,
@@ -408,6 +478,67 @@ mod tests {
             let body = with(&json!({"type": "ping", "hostname": "x", "notifiers": sent}));
             assert_eq!(read(body, None).expect("good").notifiers, Some(vec![a, b]));
         }
+    }
+
+    #[test]
+    fn dependencies_may_be_text_ids_or_objects() {
+        let id = |number| MonitorId::new(Millis(number), [1; 10]);
+        let (a, b) = (id(1), id(2));
+        let depends_on = |sent: Value| {
+            let body = with(&json!({"type": "ping", "hostname": "x", "depends_on": sent}));
+            read(body, None).map(|draft| draft.depends_on.expect("sent"))
+        };
+        let parent = |parent, kind| Dependency { parent, kind };
+        let service = |id| parent(id, DependencyKind::Service);
+        for sent in [
+            json!(format!("{a}, {b},{a}")),
+            json!([a.to_string(), b.to_string()]),
+            json!([{"monitorid": a.to_string()}, {"monitorid": b.to_string(), "as": "service"}]),
+        ] {
+            assert_eq!(depends_on(sent), Ok(vec![service(a), service(b)]));
+        }
+        let path = json!([{"monitorid": a.to_string(), "as": "path"}]);
+        assert_eq!(depends_on(path), Ok(vec![parent(a, DependencyKind::Path)]));
+        assert_eq!(depends_on(json!("")), Ok(Vec::new()));
+        let many = |count| (0..count).map(|number| id(number).to_string()).collect::<Vec<_>>();
+        assert_eq!(depends_on(json!(many(20))).map(|all| all.len()), Ok(20));
+        for wrong in [
+            json!(many(21)),
+            json!("nothing"),
+            json!([{"monitorid": a.to_string(), "as": "friend"}]),
+            json!([{"monitorid": a.to_string(), "as": 1}]),
+            json!({"monitorid": a.to_string()}),
+        ] {
+            assert_eq!(depends_on(wrong), Err(vec!["depends_on".to_owned()]));
+        }
+    }
+
+    #[test]
+    fn the_limit_of_flapping_has_a_range() {
+        let ping = |extra: Value| {
+            let mut body = with(&json!({"type": "ping", "hostname": "x"}));
+            body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            read(body, None).map(|draft| (draft.flapping.outages, draft.flapping.within.as_secs()))
+        };
+        assert_eq!(ping(json!({})), Ok((0, 3_600)));
+        assert_eq!(ping(json!({"flap_outages": 4, "flap_within": 600})), Ok((4, 600)));
+        let wrong = json!({"flap_outages": 1, "flap_within": 9});
+        assert_eq!(ping(wrong), Err(vec!["flap_outages".to_owned(), "flap_within".to_owned()]));
+    }
+
+    #[test]
+    fn a_group_is_local_and_has_defaults() {
+        let group = |extra: Value| {
+            let mut body =
+                json!({"type": "group", "name": "g", "isactive": true, "group": {"tags": "a"}});
+            body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            read(body, None).map(|draft| draft.heartbeat_interval.seconds())
+        };
+        assert_eq!(group(json!({})), Ok(30));
+        assert_eq!(group(json!({"regions": "eu-west"})), Err(vec!["regions".to_owned()]));
+        let wrong = json!({"group": {"rule": "some", "weights": {"x": 1}}});
+        let expected = ["group.monitors", "group.rule", "group.weights"].map(str::to_owned);
+        assert_eq!(group(wrong), Err(expected.to_vec()));
     }
 
     #[test]

@@ -1,9 +1,15 @@
 //! The cases of the contract, and random histories.
 
 use super::super::order::{Assignee, Author};
+use super::super::state::Reason;
 use super::*;
-use crate::id::MaintenanceId;
+use crate::dependency::DependencyKind;
+use crate::escalation::{Policy, PolicyStep, Target};
+use crate::id::{MaintenanceId, PolicyId, TeamId};
 use crate::maintenance::CoveringWindow;
+use crate::monitors::Name;
+use crate::observation::{Evidence, Observation};
+use crate::verdict::{self, Input, State, Status};
 
 const MINUTE: i64 = 60;
 
@@ -31,12 +37,36 @@ fn context() -> Context {
     let pace = Pace { interval: None, max_check_age: Duration::from_secs(90) };
     Context {
         cover: None,
+        parents: Vec::new(),
+        quiet_group: None,
+        flapping: None,
         isactive: true,
         down: true,
         last_check: Some(at(0)),
         pace,
         previous: None,
         same_certificate: true,
+        policy: None,
+    }
+}
+
+/// A policy with these times, each step of which reaches a user.
+fn policy(after: &[u32], repeat: u32, every: u32) -> PolicyContext {
+    let target = Target::User(user(7));
+    let step = |after: &u32| PolicyStep { after: *after, notify: vec![target] };
+    PolicyContext {
+        policy: Policy {
+            id: PolicyId::new(at(0), [1; 10]),
+            team: TeamId::new(at(0), [1; 10]),
+            name: "Production".to_owned(),
+            steps: after.iter().map(step).collect(),
+            repeat,
+            every,
+            ack_timeout: 0,
+            created: at(0),
+            modified: at(0),
+        },
+        reached: (0..after.len()).map(|step| vec![format!("user {step}")]).collect(),
     }
 }
 
@@ -88,6 +118,16 @@ impl Scene {
         }
     }
 
+    fn escalating(after: &[u32], repeat: u32, every: u32) -> Self {
+        let mut scene = Self::new();
+        scene.context.policy = Some(policy(after, repeat, every));
+        scene
+    }
+
+    fn policy(&mut self) -> &mut PolicyContext {
+        self.context.policy.as_mut().expect("a policy")
+    }
+
     fn reminding(seconds: u64) -> Self {
         let mut scene = Self::new();
         scene.context.pace.interval = Some(Duration::from_secs(seconds));
@@ -109,6 +149,14 @@ impl Scene {
                 Notification::Acknowledged => "acknowledged",
                 Notification::Assigned(_) => "assigned",
                 Notification::Resolved => "resolved",
+                Notification::Everybody { .. } => "everybody",
+                Notification::Escalated { round, steps, .. } => {
+                    let steps: Vec<String> = (0..16)
+                        .filter(|step| steps & (1 << step) != 0)
+                        .map(|step| format!("{round}.{step}"))
+                        .collect();
+                    return format!("step {}@{seconds}", steps.join("+"));
+                }
             };
             format!("{name}@{seconds}")
         }));
@@ -511,6 +559,589 @@ fn an_alert_that_an_earlier_version_reported_is_not_reported_again() {
     scene.sent(&["down@0"]);
 }
 
+/// A parent that is up and was last checked at this time.
+fn parent(last_check: i64) -> Parent {
+    Parent {
+        id: MonitorId::new(at(0), [9; 10]),
+        name: Name::parse("router").expect("a name"),
+        kind: DependencyKind::Service,
+        isactive: true,
+        status: Status::Up,
+        is_failing: false,
+        last_check: Some(at(last_check)),
+        is_covered: false,
+        max_doubt: Duration::from_secs(40),
+        checks: vec![MonitorId::new(at(0), [9; 10])],
+    }
+}
+
+fn down_parent(last_check: i64) -> Parent {
+    Parent { status: Status::Down, ..parent(last_check) }
+}
+
+#[test]
+fn a_child_of_a_parent_that_is_down_is_not_reported() {
+    let mut scene = Scene::new();
+    scene.context.parents = vec![down_parent(-5)];
+    scene.checked(0);
+    assert_eq!(scene.status(), AlertStatus::Suppressed);
+    let by = scene.state.suppressed.clone().expect("suppressed");
+    assert_eq!((by.reason, by.name.as_str()), (Reason::Dependency, "router"));
+    scene.due_at(Some(60));
+    scene.recover(50);
+    scene.sent(&[]);
+    assert_eq!(scene.notes.last(), Some(&NoteKind::Recovered));
+}
+
+#[test]
+fn a_child_whose_failure_is_noticed_first_waits_for_the_verdict_about_its_parent() {
+    let mut scene = Scene::new();
+    scene.context.parents = vec![parent(-30)];
+    scene.checked(5);
+    scene.sent(&[]);
+    assert_eq!(scene.asked, 1, "the parent is checked now");
+    scene.due_at(Some(15));
+    scene.context.parents = vec![Parent { is_failing: true, ..parent(6) }];
+    scene.checked(15);
+    assert_eq!(scene.asked, 1, "it has been checked");
+    scene.context.parents = vec![down_parent(12)];
+    scene.checked(25);
+    assert_eq!(scene.status(), AlertStatus::Suppressed);
+    scene.sent(&[]);
+}
+
+#[test]
+fn a_child_is_reported_when_its_parent_is_up_or_the_verdict_takes_too_long() {
+    let mut scene = Scene::new();
+    scene.context.parents = vec![parent(-30)];
+    scene.checked(5);
+    scene.context.parents = vec![parent(6)];
+    scene.checked(15);
+    scene.sent(&["down@15"]);
+    assert_eq!(scene.state.doubt_since, None);
+
+    let mut scene = Scene::new();
+    scene.context.parents = vec![parent(-30)];
+    for seconds in [5, 15, 25, 35] {
+        scene.checked(seconds);
+    }
+    scene.due_at(Some(45));
+    scene.checked(45);
+    scene.sent(&["down@45"]);
+    assert_eq!(scene.asked, 4, "it is asked again until it answers");
+}
+
+#[test]
+fn a_child_that_recovers_before_the_verdict_about_its_parent_is_reported_with_its_recovery() {
+    let mut scene = Scene::new();
+    scene.context.parents = vec![parent(-30)];
+    scene.checked(5);
+    scene.recover(10);
+    scene.sent(&["down@10", "up@10"]);
+}
+
+#[test]
+fn a_child_that_is_still_down_after_its_parent_has_recovered_is_checked_and_reported() {
+    let mut scene = Scene::new();
+    scene.context.parents = vec![down_parent(-5)];
+    scene.checked(0);
+    scene.context.parents = vec![parent(300)];
+    scene.decide(None, 301);
+    assert_eq!(scene.asked, 1);
+    scene.sent(&[]);
+    scene.checked(303);
+    scene.sent(&["down@303"]);
+    let released = scene.state.released.as_ref().expect("a release");
+    assert_eq!((released.by.name.as_str(), released.ended), ("router", at(301)));
+}
+
+#[test]
+fn an_outage_that_was_sent_before_its_parent_failed_is_not_undone_and_its_recovery_is_sent() {
+    let mut scene = Scene::reminding(60);
+    scene.checked(0);
+    scene.context.parents = vec![down_parent(10)];
+    scene.checked(30);
+    scene.checked(60);
+    scene.checked(90);
+    scene.context.parents = vec![parent(95)];
+    scene.checked(100);
+    // 30 s were left when the parent failed.
+    scene.due_at(Some(130));
+    scene.checked(130);
+    scene.context.parents = vec![down_parent(140)];
+    scene.recover(150);
+    scene.sent(&["down@0", "reminder@130", "up@150"]);
+}
+
+#[test]
+fn a_certificate_warning_is_sent_while_a_parent_is_down() {
+    let mut scene = Scene::new();
+    scene.facts = Facts { kind: AlertKind::Certificate, ended: Some(at(0)), ..facts() };
+    scene.context.parents = vec![down_parent(-5)];
+    scene.checked(0);
+    scene.sent(&["down@0"]);
+}
+
+/// What a step says about the time that counts as unreachable.
+fn unreachable(scene: &mut Scene, seconds: i64) -> Option<Unreachable> {
+    scene.check(seconds);
+    let step = step(&scene.facts, &scene.state, &scene.context, None, at(seconds));
+    scene.state = step.state;
+    step.unreachable
+}
+
+#[test]
+fn a_child_without_its_path_is_unreachable_from_its_first_failure_to_the_end_of_the_suppression() {
+    let path = || vec![Parent { kind: DependencyKind::Path, ..down_parent(5) }];
+    let mut scene = Scene::new();
+    scene.context.parents = path();
+    assert_eq!(unreachable(&mut scene, 10), Some(Unreachable::Begins(at(0))));
+    assert_eq!(unreachable(&mut scene, 70), None, "it has begun");
+    scene.context.parents = vec![parent(90)];
+    assert_eq!(unreachable(&mut scene, 100), Some(Unreachable::Ends(at(100))));
+    assert_eq!(unreachable(&mut scene, 110), None);
+
+    let mut scene = Scene::new();
+    scene.context.parents = path();
+    unreachable(&mut scene, 10);
+    scene.facts.ended = Some(at(90));
+    assert_eq!(unreachable(&mut scene, 91), Some(Unreachable::Ends(at(90))));
+
+    let mut scene = Scene::new();
+    scene.context.parents = path();
+    scene.facts.ended = Some(at(20));
+    let both = Unreachable::Was { from: at(0), to: at(20) };
+    assert_eq!(unreachable(&mut scene, 21), Some(both), "both within one decision");
+
+    let mut scene = Scene::new();
+    scene.context.parents = vec![down_parent(5)];
+    assert_eq!(unreachable(&mut scene, 10), None, "a service that is needed is no path");
+}
+
+#[test]
+fn members_of_a_quiet_group_are_reported_through_it_only() {
+    let mut scene = Scene::new();
+    let id = MonitorId::new(at(0), [8; 10]);
+    scene.context.quiet_group = Some(QuietGroup { id, name: "shop".to_owned() });
+    scene.checked(0);
+    assert_eq!(scene.state.suppressed.as_ref().map(|by| by.reason), Some(Reason::Group));
+    scene.context.quiet_group = None;
+    scene.checked(60);
+    scene.sent(&["down@60"]);
+    scene.context.quiet_group = Some(QuietGroup { id, name: "shop".to_owned() });
+    scene.recover(70);
+    scene.sent(&["down@60", "up@70"]);
+}
+
+fn flapping_alert() -> AlertId {
+    AlertId::new(at(0), [7; 10])
+}
+
+/// The fourth outage within an hour has begun at 0.
+fn flapping() -> Flapping {
+    Flapping {
+        limit: FlapLimit { outages: 4, within: Duration::from_secs(3_600) },
+        starts: vec![at(0), at(-600), at(-1_200), at(-1_860)],
+        changed: Some(at(0)),
+        open: None,
+        next: flapping_alert(),
+    }
+}
+
+#[test]
+fn the_nth_outage_opens_an_alert_about_flapping_in_its_place() {
+    let mut scene = Scene::new();
+    scene.context.flapping = Some(flapping());
+    scene.check(0);
+    let step = step(&scene.facts, &scene.state, &scene.context, None, at(0));
+    let (id, flaps) = step.flaps.expect("it flaps");
+    assert_eq!((id, flaps.describe().as_str()), (flapping_alert(), "4 outages in 31 min"));
+    assert_eq!(step.notify, []);
+    assert_eq!(step.state.suppressed.map(|by| by.id), Some(flapping_alert().uuid()));
+
+    let mut scene = Scene::new();
+    scene.context.flapping = Some(Flapping { starts: vec![at(0), at(-600)], ..flapping() });
+    scene.checked(0);
+    scene.sent(&["down@0"]);
+}
+
+#[test]
+fn during_maintenance_nothing_counts_toward_flapping() {
+    let mut scene = Scene::new();
+    scene.context.flapping = Some(flapping());
+    scene.context.cover = Some(window(1, Some(3_600)));
+    let taken = step(&scene.facts, &scene.state, &scene.context, None, at(0));
+    assert_eq!(taken.flaps, None);
+    // The store leaves out the outage itself if it began during maintenance.
+    scene.context.flapping =
+        Some(Flapping { starts: vec![at(-600), at(-1_200), at(-1_860), at(-1_900)], ..flapping() });
+    scene.context.cover = None;
+    assert_eq!(step(&scene.facts, &scene.state, &scene.context, None, at(0)).flaps, None);
+}
+
+#[test]
+fn while_a_monitor_flaps_its_outages_are_neither_reported_nor_their_recoveries() {
+    let mut scene = Scene::new();
+    scene.context.flapping = Some(Flapping { open: Some(flapping_alert()), ..flapping() });
+    scene.checked(0);
+    scene.recover(30);
+    scene.sent(&[]);
+    // Also when it ends before the first decision.
+    let mut scene = Scene::new();
+    scene.context.flapping = Some(flapping());
+    scene.recover(30);
+    scene.sent(&[]);
+}
+
+#[test]
+fn an_outage_that_lasts_when_the_monitor_no_longer_flaps_is_released() {
+    let mut scene = Scene::new();
+    scene.context.flapping = Some(Flapping { open: Some(flapping_alert()), ..flapping() });
+    scene.checked(0);
+    scene.context.flapping = Some(flapping());
+    scene.checked(1_800);
+    scene.sent(&["down@1800"]);
+}
+
+/// The alert about flapping itself.
+fn flapping_scene() -> Scene {
+    let mut scene = Scene::reminding(60);
+    scene.facts.kind = AlertKind::Flapping;
+    scene.context.flapping = Some(Flapping { open: Some(flapping_alert()), ..flapping() });
+    scene
+}
+
+#[test]
+fn flapping_ends_after_half_the_span_without_a_change() {
+    let mut scene = flapping_scene();
+    scene.checked(0);
+    scene.due_at(Some(1_800));
+    let changed = |seconds| Flapping { changed: Some(at(seconds)), ..flapping() };
+    scene.context.flapping = Some(changed(900));
+    scene.checked(1_800);
+    scene.due_at(Some(2_700));
+    assert_eq!(scene.status(), AlertStatus::Open);
+    let ended = step(&scene.facts, &scene.state, &scene.context, None, at(2_700)).ended;
+    assert_eq!(ended, Some(at(2_700)));
+    scene.checked(2_700);
+    scene.sent(&["down@0", "up@2700"]);
+    scene.due_at(None);
+    // Without a limit, it is over.
+    let mut scene = flapping_scene();
+    scene.checked(0);
+    scene.context.flapping = None;
+    scene.checked(10);
+    scene.sent(&["down@0", "up@10"]);
+}
+
+#[test]
+fn flapping_is_suppressed_acknowledged_and_resolved_like_an_outage() {
+    let mut scene = flapping_scene();
+    scene.context.cover = Some(window(1, Some(600)));
+    scene.checked(0);
+    assert_eq!(scene.status(), AlertStatus::Suppressed);
+    scene.context.cover = None;
+    scene.checked(600);
+    scene.obey(&acknowledge(), 700);
+    assert_eq!(scene.status(), AlertStatus::Acknowledged);
+    scene.obey(&order(Action::Resolve { comment: String::new() }), 800);
+    scene.due_at(Some(1_800));
+    scene.checked(1_800);
+    scene.sent(&["down@600", "acknowledged@700", "resolved@800"]);
+}
+
+/// Monitors that are checked every 90 s, a router and its children: all of them fail at 0.
+struct Network {
+    random: Random,
+    now: i64,
+    nodes: Vec<Node>,
+    sent: Vec<(usize, Notification)>,
+}
+
+/// The first one is the router.
+struct Node {
+    state: State,
+    next_check: i64,
+    alert: Option<Tracked>,
+}
+
+impl Network {
+    fn new(seed: u64, children: usize) -> Self {
+        let mut random = Random(seed);
+        let nodes = (0..=children).map(|_| {
+            let next_check = i64::try_from(random.next() % 90 + 1).expect("small");
+            let last_check = Some(at(next_check - 90));
+            let state = State { status: Status::Up, last_check, ..State::default() };
+            Node { state, next_check, alert: None }
+        });
+        let nodes = nodes.collect();
+        Self { random, now: 0, nodes, sent: Vec::new() }
+    }
+
+    fn run(&mut self, until: i64, up: bool) {
+        while self.now < until {
+            self.now += 1;
+            let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+            order.sort_by_cached_key(|_| self.random.next());
+            for place in order {
+                if self.nodes[place].next_check <= self.now {
+                    self.check(place, up);
+                }
+                let due = self.nodes[place].alert.as_ref().and_then(|alert| alert.due);
+                if due.is_some_and(|due| due <= at(self.now)) {
+                    self.decide(place);
+                }
+            }
+        }
+    }
+
+    fn check(&mut self, place: usize, up: bool) {
+        let (now, policy) = (
+            self.now,
+            verdict::Policy {
+                retries: 1,
+                retry_interval: Duration::from_secs(5),
+                upside_down: false,
+                certificate_warnings: false,
+            },
+        );
+        let seen = if up {
+            Observation::up(Duration::ZERO, "fine")
+        } else {
+            Observation::down(Evidence::Silence, "no answer")
+        };
+        let node = &mut self.nodes[place];
+        let judged = verdict::step(&node.state, Input::Observation(seen), &policy, at(now));
+        node.state = judged.state;
+        node.next_check = now + if judged.recheck_after.is_some() { 5 } else { 90 };
+        let Some(change) = judged.change else { return };
+        match &mut node.alert {
+            Some(alert) if change.closes_alert() => {
+                alert.facts.ended = Some(at(now));
+                alert.due = Some(at(now));
+            }
+            _ => {
+                let started = change.outage.expect("an outage").started;
+                let monitor = MonitorId::new(at(0), [u8::try_from(place).expect("few"); 10]);
+                let facts = Facts { monitor, started, ..facts() };
+                node.alert = Some(Tracked::new(facts, at(now)));
+            }
+        }
+    }
+
+    fn decide(&mut self, place: usize) {
+        let router = &self.nodes[0].state;
+        let parents = vec![Parent {
+            id: MonitorId::new(at(0), [0; 10]),
+            checks: vec![MonitorId::new(at(0), [0; 10])],
+            status: router.status,
+            is_failing: router.status == Status::Up && router.failing.is_some(),
+            last_check: router.last_check,
+            ..parent(0)
+        }];
+        let node = &mut self.nodes[place];
+        let context = Context {
+            parents: if place == 0 { Vec::new() } else { parents },
+            down: node.state.status == Status::Down,
+            last_check: node.state.last_check,
+            ..context()
+        };
+        let alert = node.alert.as_mut().expect("an alert");
+        let taken = step(&alert.facts, &alert.state, &context, None, at(self.now));
+        (alert.state, alert.due) = (taken.state, taken.due);
+        self.sent.extend(taken.notify.into_iter().map(|one| (place, one)));
+        for asked in taken.ask {
+            let place = usize::from(asked.uuid().as_bytes()[15]);
+            self.nodes[place].next_check = self.now + 1;
+        }
+    }
+}
+
+#[test]
+fn a_router_and_its_children_that_fail_in_any_order_send_one_message() {
+    for seed in 0..50 {
+        let mut network = Network::new(seed, 30);
+        network.run(600, false);
+        assert!(network.nodes.iter().all(|node| node.state.status == Status::Down));
+        assert_eq!(network.sent, [(0, Notification::Opened)], "seed {seed}");
+        network.run(1_200, true);
+        let sent = [(0, Notification::Opened), (0, Notification::Closed)];
+        assert_eq!(network.sent, sent, "seed {seed}: children that are up close silently");
+        assert!(network.nodes.iter().all(|node| node.state.status == Status::Up));
+    }
+}
+
+#[test]
+fn steps_follow_the_outage_until_somebody_responds() {
+    let mut scene = Scene::escalating(&[0, 600, 900], 1, 1_800);
+    for seconds in [0, 1, 599, 600, 1_499, 1_500, 3_300] {
+        scene.checked(seconds);
+    }
+    scene.sent(&["down@0", "step 0.0@0", "step 0.1@600", "step 0.2@1500", "step 1.0@3300"]);
+    scene.due_at(Some(3_900));
+    scene.obey(&acknowledge(), 3_400);
+    scene.due_at(None);
+    scene.checked(9_000);
+    scene.recover(9_100);
+    assert_eq!(scene.sent[5..], ["acknowledged@3400", "up@9100"]);
+    assert!(scene.notes.contains(&NoteKind::Escalated));
+}
+
+#[test]
+fn steps_and_reminders_are_independent() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.context.pace.interval = Some(Duration::from_secs(500));
+    for seconds in [0, 500, 600, 1_000] {
+        scene.checked(seconds);
+    }
+    scene.sent(&["down@0", "step 0.0@0", "reminder@500", "step 0.1@600", "reminder@1000"]);
+}
+
+#[test]
+fn overdue_steps_become_one_message_after_the_next_check() {
+    let mut scene = Scene::escalating(&[60, 600, 900, 3_600], 0, 60);
+    scene.checked(0);
+    scene.due_at(Some(60));
+    // Nothing was running; the last check is too old.
+    scene.decide(None, 2_000);
+    scene.due_at(Some(2_010));
+    scene.checked(2_010);
+    scene.sent(&["down@0", "step 0.0+0.1+0.2@2010"]);
+    scene.due_at(Some(60 + 600 + 900 + 3_600));
+}
+
+#[test]
+fn a_step_that_reaches_nobody_is_noted_and_the_next_one_is_taken_immediately() {
+    let mut scene = Scene::escalating(&[0, 600, 900], 0, 60);
+    scene.policy().reached[0].clear();
+    scene.checked(0);
+    scene.sent(&["down@0", "step 0.1@0"]);
+    assert!(scene.notes.contains(&NoteKind::Nobody));
+    scene.due_at(Some(900));
+}
+
+#[test]
+fn if_no_step_reaches_anybody_every_member_is_notified() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.policy().reached.iter_mut().for_each(Vec::clear);
+    scene.checked(0);
+    scene.sent(&["down@0", "everybody@0"]);
+    scene.due_at(None);
+}
+
+#[test]
+fn after_a_snooze_the_escalation_starts_again_at_the_first_step() {
+    let mut scene = Scene::escalating(&[120, 600], 0, 60);
+    scene.checked(0);
+    scene.checked(120);
+    scene.obey(&snooze(1_000), 200);
+    scene.checked(800);
+    scene.checked(1_000);
+    scene.sent(&["down@0", "step 0.0@120", "step 0.0@1000"]);
+    assert_eq!(scene.state.escalation.map(|position| position.restarts), Some(1));
+    assert_eq!(scene.status(), AlertStatus::Open);
+    scene.due_at(Some(1_600));
+}
+
+#[test]
+fn steps_pause_during_a_window_and_continue_where_they_stopped() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.checked(0);
+    scene.context.cover = Some(window(1, Some(3_600)));
+    scene.checked(100);
+    scene.context.cover = None;
+    scene.checked(3_600);
+    scene.due_at(Some(4_100));
+    scene.checked(4_100);
+    scene.sent(&["down@0", "step 0.0@0", "step 0.1@4100"]);
+}
+
+#[test]
+fn steps_of_an_inactive_monitor_continue_where_they_stopped() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.checked(0);
+    scene.context.isactive = false;
+    scene.decide(None, 100);
+    scene.due_at(None);
+    scene.context.isactive = true;
+    scene.checked(5_000);
+    scene.due_at(Some(5_500));
+}
+
+#[test]
+fn after_the_acknowledgement_timeout_steps_resume_from_where_they_stopped() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.policy().policy.ack_timeout = 7_200;
+    scene.checked(0);
+    scene.obey(&acknowledge(), 100);
+    scene.due_at(Some(7_300));
+    scene.checked(7_299);
+    assert_eq!(scene.status(), AlertStatus::Acknowledged);
+    scene.checked(7_300);
+    assert_eq!(scene.status(), AlertStatus::Open);
+    scene.due_at(Some(7_800));
+    scene.checked(7_800);
+    scene.sent(&["down@0", "step 0.0@0", "acknowledged@100", "step 0.1@7800"]);
+}
+
+#[test]
+fn after_an_unacknowledgement_steps_resume_from_where_they_stopped() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.checked(0);
+    scene.obey(&acknowledge(), 100);
+    scene.obey(&order(Action::Unacknowledge), 1_000);
+    scene.due_at(Some(1_500));
+}
+
+#[test]
+fn without_its_policy_facts_and_reminders_continue() {
+    let mut scene = Scene::escalating(&[0, 60], 9, 60);
+    scene.context.pace.interval = Some(Duration::from_secs(600));
+    scene.checked(0);
+    scene.context.policy = None;
+    scene.checked(60);
+    scene.checked(600);
+    scene.recover(700);
+    scene.sent(&["down@0", "step 0.0@0", "reminder@600", "up@700"]);
+}
+
+#[test]
+fn another_policy_starts_at_its_first_step() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.checked(0);
+    let mut other = policy(&[30], 0, 60);
+    other.policy.id = PolicyId::new(at(0), [2; 10]);
+    scene.context.policy = Some(other);
+    scene.checked(100);
+    scene.due_at(Some(130));
+    scene.checked(130);
+    scene.sent(&["down@0", "step 0.0@0", "step 0.0@130"]);
+    let position = scene.state.escalation.expect("a position");
+    assert_eq!(position.restarts, 1, "its messages are different ones");
+}
+
+#[test]
+fn a_suppressed_alert_is_not_escalated() {
+    let mut scene = Scene::escalating(&[0], 9, 60);
+    scene.context.cover = Some(window(1, Some(3_600)));
+    for seconds in [0, 60, 600] {
+        scene.checked(seconds);
+    }
+    scene.sent(&[]);
+    scene.context.cover = None;
+    scene.checked(3_600);
+    scene.sent(&["down@3600", "step 0.0@3600"]);
+}
+
+#[test]
+fn the_timeline_names_the_recipients_of_a_step() {
+    let mut scene = Scene::escalating(&[0, 0], 0, 60);
+    scene.policy().reached[0].clear();
+    let step = step(&scene.facts, &scene.state, &scene.context, None, at(0));
+    let notes: Vec<String> = step.notes.iter().map(Note::summary).collect();
+    assert_eq!(notes, ["opened ", "notified ", "nobody step 1", "escalated step 2: user 1"]);
+}
+
 /// A generator of random numbers, the same for the same seed.
 struct Random(u64);
 
@@ -535,8 +1166,8 @@ impl Random {
 const TICK: i64 = 10;
 const HISTORY: i64 = 6 * 3_600;
 
-/// Six hours of one monitor: random failures, windows, gaps in the checks, orders, and times
-/// in which nothing is decided.
+/// Six hours of one monitor: random failures, windows, parents, quiet groups, flapping, gaps in
+/// the checks, orders, and times in which nothing is decided.
 struct World {
     random: Random,
     now: i64,
@@ -547,7 +1178,16 @@ struct World {
     isactive: bool,
     /// The end of the window that covers it, if it is known.
     cover: Option<(i64, bool)>,
+    /// It depends on another monitor.
+    parent: Option<Parent>,
+    quiet: bool,
+    /// It has a limit on flapping.
+    limit: Option<FlapLimit>,
+    starts: Vec<Millis>,
+    changed: i64,
+    flaps: bool,
     interval: Option<u64>,
+    policy: Option<PolicyContext>,
     alert: Option<Tracked>,
     previous: Option<AcknowledgedOutage>,
 }
@@ -561,6 +1201,22 @@ struct Tracked {
     ups: usize,
     /// When the last message was due.
     last_due: Option<Millis>,
+    /// The last step that was taken: restarts, round and step.
+    last_step: Option<(u32, u32, u32)>,
+}
+
+impl Tracked {
+    fn new(facts: Facts, now: Millis) -> Self {
+        Self {
+            facts,
+            state: AlertState::default(),
+            due: Some(now),
+            downs: 0,
+            ups: 0,
+            last_due: None,
+            last_step: None,
+        }
+    }
 }
 
 impl World {
@@ -568,8 +1224,22 @@ impl World {
         let mut random = Random(seed);
         let at = usize::try_from(random.next() % 4).expect("small");
         let interval = [None, Some(30), Some(300), Some(3_600)][at];
+        let limit = FlapLimit { outages: 3, within: Duration::from_secs(1_800) };
+        let limit = random.one_in(3).then_some(limit);
+        let parent = random.one_in(2).then(|| parent(0));
+        let policy = random.one_in(2).then(|| {
+            let mut context = policy(&[0, 60, 600], 2, 900);
+            context.policy.ack_timeout = if random.one_in(2) { 1_800 } else { 0 };
+            context
+        });
         Self {
             random,
+            parent,
+            quiet: false,
+            limit,
+            starts: Vec::new(),
+            changed: 0,
+            flaps: false,
             now: 0,
             down: false,
             last_check: 0,
@@ -578,6 +1248,7 @@ impl World {
             isactive: true,
             cover: None,
             interval,
+            policy,
             alert: None,
             previous: None,
         }
@@ -600,6 +1271,13 @@ impl World {
     }
 
     fn happen(&mut self) {
+        if self.random.one_in(100) {
+            let step = usize::try_from(self.random.next() % 3).expect("small");
+            let is_gap = self.random.one_in(2);
+            if let Some(context) = &mut self.policy {
+                context.reached[step] = if is_gap { Vec::new() } else { vec!["Ann".to_owned()] };
+            }
+        }
         if self.random.one_in(60) {
             let known = self.random.one_in(2);
             let until = self.now + self.random.ticks(60);
@@ -610,6 +1288,7 @@ impl World {
             self.cover = None;
             self.wake();
         }
+        self.change_surroundings();
         if self.random.one_in(100) {
             self.no_checks_until = self.now + self.random.ticks(60);
         }
@@ -628,6 +1307,56 @@ impl World {
         }
     }
 
+    fn change_surroundings(&mut self) {
+        let now = at(self.now);
+        let suppressed_before = self.parent_is_down();
+        if let Some(mut parent) = self.parent.take() {
+            if self.random.one_in(6) {
+                parent.last_check = Some(now);
+                parent.is_failing = false;
+            }
+            let was_down = parent.status == Status::Down;
+            match self.random.next() % 200 {
+                0 => parent.isactive = !parent.isactive,
+                1 | 2 => parent.is_failing = !was_down,
+                3..=5 => {
+                    parent.status = if was_down { Status::Up } else { Status::Down };
+                    parent.last_check = Some(now);
+                    parent.is_failing = false;
+                }
+                _ => {}
+            }
+            self.parent = Some(parent);
+            if suppressed_before != self.parent_is_down() {
+                self.wake();
+            }
+        }
+        if self.random.one_in(300) {
+            self.quiet = !self.quiet;
+            self.wake();
+        }
+        let quiet_span = self.limit.map_or(0, |limit| limit.quiet_span().as_secs());
+        let quiet_span = i64::try_from(quiet_span).expect("small");
+        if self.flaps && self.now - self.changed >= quiet_span {
+            self.flaps = false;
+            self.wake();
+        }
+    }
+
+    fn parent_is_down(&self) -> bool {
+        self.parent.as_ref().is_some_and(|one| one.isactive && one.status == Status::Down)
+    }
+
+    fn flapping(&self) -> Option<Flapping> {
+        Some(Flapping {
+            limit: self.limit?,
+            starts: self.starts.clone(),
+            changed: Some(at(self.changed)),
+            open: self.flaps.then(flapping_alert),
+            next: flapping_alert(),
+        })
+    }
+
     fn wake(&mut self) {
         let now = at(self.now);
         if let Some(alert) = self.alert.as_mut().filter(|alert| alert.facts.ended.is_none()) {
@@ -637,6 +1366,7 @@ impl World {
 
     fn change(&mut self) {
         self.down = !self.down;
+        self.changed = self.now;
         let now = at(self.now);
         if self.down {
             // The recovery before may not have been decided yet: it is, before the next outage.
@@ -647,14 +1377,10 @@ impl World {
                 self.previous =
                     acknowledged.map(|acknowledged| AcknowledgedOutage { ended, acknowledged });
             }
-            self.alert = Some(Tracked {
-                facts: Facts { started: now, ..facts() },
-                state: AlertState::default(),
-                due: Some(now),
-                downs: 0,
-                ups: 0,
-                last_due: None,
-            });
+            self.alert = Some(Tracked::new(Facts { started: now, ..facts() }, now));
+            if !self.is_covered() {
+                self.starts.push(now);
+            }
         } else if let Some(alert) = &mut self.alert {
             alert.facts.ended = Some(now);
             alert.due = Some(now);
@@ -686,15 +1412,23 @@ impl World {
     fn decide(&mut self, order: Option<&Order>) {
         let context = Context {
             cover: self.cover.map(|(until, known)| window(1, known.then_some(until))),
+            parents: self.parent.clone().into_iter().collect(),
+            quiet_group: self.quiet.then(|| QuietGroup {
+                id: MonitorId::new(at(0), [8; 10]),
+                name: "group".to_owned(),
+            }),
+            flapping: self.flapping(),
             isactive: self.isactive,
             down: self.down,
             last_check: Some(at(self.last_check)),
             pace: Pace { interval: self.interval.map(Duration::from_secs), ..context().pace },
             previous: self.previous.clone(),
             same_certificate: true,
+            policy: self.policy.clone(),
         };
         let (now, covered, checked) = (self.now, self.is_covered(), self.is_checked());
         let (isactive, interval) = (self.isactive, self.interval);
+        let (hidden, quiet, flaps) = (self.parent_is_down(), self.quiet, self.flaps);
         let Some(alert) = &mut self.alert else { return };
         let before = alert.state.clone();
         let taken = step(&alert.facts, &alert.state, &context, order, at(now));
@@ -702,11 +1436,16 @@ impl World {
         assert_eq!(taken, repeated, "another node makes the same decision");
         alert.state = taken.state;
         alert.due = taken.due;
+        if taken.flaps.is_some() {
+            assert!(!covered && !hidden && !quiet, "it would have been reported");
+            self.flaps = true;
+        }
         assert!(taken.due.is_none_or(|due| due > at(now)), "time passes: {:?}", taken.due);
         for one in taken.notify {
             match one {
                 Notification::Opened => {
                     assert!(!covered, "an outage is not reported during a window");
+                    assert!(!hidden && !quiet && !flaps, "nor while something else suppresses it");
                     alert.downs += 1;
                     alert.last_due = Some(at(now));
                 }
@@ -717,7 +1456,8 @@ impl World {
                 }
                 Notification::Reminder(due) => {
                     assert_eq!((alert.downs, alert.ups), (1, 0));
-                    assert!(!covered && checked && isactive && alert.facts.ended.is_none());
+                    assert!(!covered && !hidden && checked && isactive);
+                    assert_eq!(alert.facts.ended, None);
                     assert!(alert.state.acknowledged.is_none() && alert.state.resolved.is_none());
                     assert_eq!(alert.state.snoozed_until, None);
                     assert!(due <= at(now), "never early");
@@ -732,6 +1472,25 @@ impl World {
                     assert!(order.is_some());
                 }
                 Notification::Assigned(_) => assert!(order.is_some()),
+                Notification::Escalated { round, step, steps, restarts, .. } => {
+                    assert_eq!((alert.downs, alert.ups), (1, 0), "the fact comes first");
+                    assert!(!covered && !hidden && checked && isactive);
+                    assert_eq!(alert.facts.ended, None);
+                    assert!(alert.state.acknowledged.is_none() && alert.state.resolved.is_none());
+                    assert_eq!(alert.state.snoozed_until, None);
+                    assert!(steps & (1 << step) != 0);
+                    let this = Some((restarts, round, step));
+                    assert!(this > alert.last_step, "in order, each once");
+                    alert.last_step = this;
+                    let began = alert.state.escalation.expect("a position").from;
+                    assert!(began <= at(now), "never early");
+                }
+                Notification::Everybody { .. } => {
+                    assert_eq!((alert.downs, alert.ups), (1, 0));
+                    assert!(!covered && !hidden && checked && isactive);
+                    assert_eq!(alert.facts.ended, None);
+                    assert!(alert.state.acknowledged.is_none() && alert.state.resolved.is_none());
+                }
             }
         }
         assert!(alert.downs <= 1 && alert.ups <= 1, "each fact is sent once");
@@ -749,11 +1508,21 @@ impl World {
         assert!(!is_pending, "it was decided");
         match alert.facts.ended {
             Some(_) => assert_eq!(alert.ups, alert.downs, "a recovery for each outage"),
+            None if alert.state.doubt_since.is_some() => {
+                let since = alert.state.doubt_since.expect("checked");
+                assert!(self.parent.is_some() && alert.downs == 0);
+                assert!(now.since(since) < Duration::from_secs(120), "at most two minutes late");
+            }
             None if alert.state.suppressed.is_none() => assert_eq!(alert.downs, 1),
             None => {
                 let awaits_check = alert.due.is_some_and(|due| due <= now.after(RECHECK_INTERVAL));
                 assert!(
-                    self.is_covered() || awaits_check || !self.isactive,
+                    self.is_covered()
+                        || self.parent_is_down()
+                        || self.quiet
+                        || self.flaps
+                        || awaits_check
+                        || !self.isactive,
                     "suppressed by nothing at {}: {:?}",
                     self.now,
                     alert.state

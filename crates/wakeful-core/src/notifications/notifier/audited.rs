@@ -3,13 +3,17 @@
 use super::{Channel, EmailSpec, Notifier, WebhookSpec};
 use crate::audit::{Audited, View};
 use crate::monitors::with_headers;
+use crate::quiet::Quiet;
 
 impl Audited for Notifier {
     fn view(&self) -> View {
         let view = View::default()
             .with("type", self.channel.kind().as_str())
             .with("isactive", self.disabled.is_none())
-            .with("isdefault", self.isdefault);
+            .with("isdefault", self.isdefault)
+            .with("min_severity", self.messages.min_severity.as_str())
+            .with("events", self.messages.events.clone())
+            .with("quiet", self.messages.quiet.as_ref().map(describe));
         match &self.channel {
             Channel::Email(email) => of_email(view.with("name", self.name.to_string()), email),
             Channel::Webhook(webhook) => {
@@ -21,6 +25,11 @@ impl Audited for Notifier {
                 .with("userid", account.user.to_string()),
         }
     }
+}
+
+/// Quiet hours as they are stored.
+fn describe(quiet: &Quiet) -> String {
+    serde_json::to_string(quiet).expect("quiet hours are plain data")
 }
 
 fn of_email(view: View, email: &EmailSpec) -> View {

@@ -97,6 +97,7 @@ mod tests {
             channel: Channel::Email(email::tests::spec()),
             disabled,
             isdefault: false,
+            messages: Default::default(),
             attempts,
             revision: 1,
             created: Millis(1),

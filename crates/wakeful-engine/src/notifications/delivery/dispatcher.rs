@@ -11,7 +11,7 @@ use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
 use wakeful_core::notifications::notifier::{DeliveryMode, Notifier};
 use wakeful_core::time::Millis;
-use wakeful_store::DueDelivery;
+use wakeful_store::{DueDelivery, DueSearch, FoundDeliveries, QueuePosition};
 
 use super::LEASE;
 use super::attempt::{self, ClaimedMessage, Completion};
@@ -31,6 +31,14 @@ const ALONE_FOR: Duration = Duration::from_secs(1);
 /// Hints fetched at a time: per notifier, and in total.
 const NOTIFIER_BATCH: u32 = 200;
 const POLL_BATCH: u32 = 4_000;
+/// The queues of a team that are read at a time.
+const QUEUE_BATCH: u32 = 1_000;
+/// Teams that are not read from their first queue on: each costs a little for all others.
+const MAX_POSITIONS: usize = 128;
+/// With more than this many waiting messages, a team's outages that end before they could be
+/// reported are no longer queued behind earlier ones. An outage of 10,000 monitors with two
+/// notifiers each still is.
+const MAX_WAITING_PER_TEAM: u32 = 20_000;
 /// Smaller corrections of the clock are normal.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(2);
 
@@ -41,6 +49,10 @@ pub(super) struct Dispatcher {
     suspects: VecDeque<DueDelivery>,
     /// Notifiers with more due messages than were fetched.
     truncated: HashSet<NotifierId>,
+    /// Teams with more queues than were read, and how far.
+    read_to: HashMap<TeamId, QueuePosition>,
+    /// Teams that could not send more when the outbox was read, so it was not read for them.
+    skipped: HashSet<TeamId>,
     /// Notifiers that have reached their rate limit or could not be read, and until when.
     paused: HashMap<NotifierId, Millis>,
     tasks: JoinSet<Completion>,
@@ -84,6 +96,8 @@ impl Dispatcher {
             waiting: Turns::default(),
             suspects: VecDeque::new(),
             truncated: HashSet::new(),
+            read_to: HashMap::new(),
+            skipped: HashSet::new(),
             paused: HashMap::new(),
             tasks: JoinSet::new(),
             in_flight: HashMap::new(),
@@ -91,9 +105,9 @@ impl Dispatcher {
         }
     }
 
-    /// Updates the gauge of waiting messages.
-    pub(super) async fn update_metrics(&self) {
-        if let Ok(waiting) = self.engine.store().deliveries_waiting().await {
+    /// Updates the gauge of waiting messages, and which teams have too many.
+    pub(super) async fn count_waiting(&self) {
+        if let Ok(waiting) = self.engine.store().count_waiting(MAX_WAITING_PER_TEAM).await {
             metrics::gauge!("wakeful_outbox_pending").set(waiting as f64);
         }
     }
@@ -105,8 +119,26 @@ impl Dispatcher {
         // No pause is longer than that, unless the clock was set back.
         self.paused.retain(|_, until| now < *until && *until <= now.after(MINUTE));
         self.waiting.slow.expire();
-        match self.engine.store().due_deliveries(now, NOTIFIER_BATCH, POLL_BATCH).await {
-            Ok(mut due) => {
+        let counts = self.count_in_flight();
+        self.skipped = counts.full_teams(&self.waiting.slow);
+        let unread = self.read_to.values().map(|position| match self.skipped.get(&position.team) {
+            Some(team) => QueuePosition::end(*team),
+            None => *position,
+        });
+        let others = self.skipped.iter().filter(|team| !self.read_to.contains_key(team));
+        let others = others.map(|team| QueuePosition::end(*team));
+        let from: Vec<QueuePosition> = unread.chain(others).take(MAX_POSITIONS).collect();
+        let search = DueSearch {
+            now,
+            each: NOTIFIER_BATCH,
+            limit: POLL_BATCH,
+            queues: QUEUE_BATCH,
+            from: &from,
+        };
+        match self.engine.store().search_due_deliveries(search).await {
+            Ok(FoundDeliveries { mut due, read_to }) => {
+                self.read_to.retain(|team, _| self.skipped.contains(team));
+                self.read_to.extend(read_to.into_iter().map(|position| (position.team, position)));
                 let full = due.len() >= POLL_BATCH as usize;
                 // Their leases seem to have expired if the clock was set forward.
                 let in_flight: HashSet<DeliveryId> =
@@ -158,12 +190,28 @@ impl Dispatcher {
         if self.waiting.is_empty() {
             return true;
         }
+        if self.has_unread_teams() {
+            return true;
+        }
         if self.truncated.is_empty() {
             return false;
         }
         let with_hints: HashSet<NotifierId> =
             self.waiting.notifiers().map(|(notifier, _)| notifier).collect();
         self.truncated.iter().any(|notifier| !with_hints.contains(notifier))
+    }
+
+    /// Whether a team could send more than what was read for it.
+    fn has_unread_teams(&self) -> bool {
+        if self.skipped.is_empty() && self.read_to.is_empty() {
+            return false;
+        }
+        let counts = self.count_in_flight();
+        let mut unread = self.skipped.iter().chain(self.read_to.keys());
+        unread.any(|team| {
+            !self.waiting.has(*team)
+                && counts.has_team_room(*team, self.waiting.slow.is_slow(*team))
+        })
     }
 
     /// Claims and sends as many messages as may be in flight.
@@ -193,6 +241,17 @@ impl Dispatcher {
             let waited = attempt.begun.elapsed();
             self.waiting.slow.record_waiting(attempt.team, attempt.notifier, waited);
         }
+        let mut counts = self.count_in_flight();
+        let mut picked = Picked::default();
+        if self.pick_suspects(&mut counts, &mut picked) {
+            return picked;
+        }
+        let paused = &self.paused;
+        self.waiting.pick(&mut counts, |notifier| paused.contains_key(&notifier), &mut picked);
+        picked
+    }
+
+    fn count_in_flight(&self) -> InFlightCounts {
         let mut counts = InFlightCounts::default();
         for attempt in self.in_flight.values() {
             let slow = self.waiting.slow.is_slow(attempt.team);
@@ -201,13 +260,7 @@ impl Dispatcher {
                 counts.add_slow(attempt.team);
             }
         }
-        let mut picked = Picked::default();
-        if self.pick_suspects(&mut counts, &mut picked) {
-            return picked;
-        }
-        let paused = &self.paused;
-        self.waiting.pick(&mut counts, |notifier| paused.contains_key(&notifier), &mut picked);
-        picked
+        counts
     }
 
     /// Picks from the messages that other processes crashed with, oldest first: either one

@@ -202,7 +202,7 @@ async fn threaded_email(
     event: &Event,
 ) -> Result<Email> {
     let separate = event.data.down_eventid.is_none();
-    let later = event.is(event::UP) || event.is(event::REMINDER);
+    let later = event.is(event::UP) || event.is(event::REMINDER) || event.is(event::ESCALATED);
     let outage = event.data.alertid.filter(|_| later && separate);
     let replies_to = match outage {
         Some(alert) => engine.store().outage_event(alert, notifier.id).await?,

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_outbound::notify;
+use wakeful_store::NewDeliveries;
 
 use crate::Engine;
 use dispatcher::Dispatcher;
@@ -36,24 +37,28 @@ const _: () = {
 };
 /// Other nodes write to the outbox too, and retries become due.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The shortest time between polls that follow the end of an attempt.
+/// The shortest time between polls that follow the end of an attempt, or many new messages.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Counting the waiting messages reads all of them, so it takes at most this part of the time.
+const COUNT_PART: u32 = 50;
 
 /// Delivers until shutdown. Messages in flight then have `shutdown_timeout` to arrive: if
 /// they were sent again after the next start, they would arrive twice.
 pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: Duration) {
     let mut dispatcher = Dispatcher::new(engine.clone());
     let mut next_poll = Instant::now();
-    let mut next_count = next_poll;
+    let (mut last_poll, mut next_count) = (next_poll, next_poll);
     while !shutdown.is_cancelled() {
         if Instant::now() >= next_poll {
             dispatcher.poll().await;
-            next_poll = Instant::now() + POLL_INTERVAL;
+            last_poll = Instant::now();
+            next_poll = last_poll + POLL_INTERVAL;
         }
         dispatcher.send().await;
         if Instant::now() >= next_count {
-            dispatcher.update_metrics().await;
-            next_count = Instant::now() + POLL_INTERVAL;
+            let began = Instant::now();
+            dispatcher.count_waiting().await;
+            next_count = Instant::now() + POLL_INTERVAL.max(began.elapsed() * COUNT_PART);
         }
         tokio::select! {
             () = dispatcher.next_completion() => {
@@ -61,10 +66,12 @@ pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: 
                     next_poll = next_poll.min(Instant::now() + MIN_POLL_INTERVAL);
                 }
             }
-            filled = engine.store().wait_for_outbox() => match filled {
-                Some(new) => dispatcher.add(new),
-                None => next_poll = Instant::now(),
-            },
+            NewDeliveries { known, more } = engine.store().wait_for_outbox() => {
+                dispatcher.add(known);
+                if more {
+                    next_poll = next_poll.min(last_poll + MIN_POLL_INTERVAL);
+                }
+            }
             () = tokio::time::sleep_until(next_poll) => {}
             () = shutdown.cancelled() => {}
         }

@@ -127,7 +127,8 @@ pub(super) async fn release_claims(engine: &Engine, bundles: &[Bundle]) {
 /// Withdraws reminders of an outage that is over; true if these are all rows. If the store
 /// fails, the reminder is sent.
 async fn withdraw_stale_reminders(engine: &Engine, rows: &[ClaimedDelivery]) -> bool {
-    let reminders = rows.iter().filter(|row| row.kind == event::REMINDER);
+    let kinds = [event::REMINDER, event::ESCALATED];
+    let reminders = rows.iter().filter(|row| kinds.contains(&row.kind.as_str()));
     let reminders: Vec<DeliveryId> = reminders.map(|row| row.id).collect();
     if reminders.is_empty() {
         return false;

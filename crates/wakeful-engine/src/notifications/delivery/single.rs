@@ -70,7 +70,8 @@ struct Acknowledgement {
 /// The acknowledgement in the response to a message about an ongoing outage.
 fn acknowledgement(event: &Event, outcome: &Outcome) -> Option<Acknowledgement> {
     let Outcome::Delivered(answer) = outcome else { return None };
-    let is_about_outage = event.is(event::DOWN) || event.is(event::REMINDER);
+    let opens = [event::DOWN, event::REMINDER, event::FLAPPING, event::ESCALATED];
+    let is_about_outage = opens.iter().any(|kind| event.is(kind));
     let alert = event.data.alertid.filter(|_| is_about_outage)?;
     let response: Response = serde_json::from_str(answer).ok()?;
     let by = one_line(&response.by, MAX_NAME_CHARS);

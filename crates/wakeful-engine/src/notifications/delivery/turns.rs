@@ -3,7 +3,7 @@
 //! the others and shares half of the places with its like: receivers that never respond, of
 //! however many teams, do not delay a team whose receivers do.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
@@ -83,6 +83,11 @@ pub(super) struct Digest {
 impl Turns {
     pub(super) fn is_empty(&self) -> bool {
         self.teams.is_empty()
+    }
+
+    /// Whether a team has waiting messages.
+    pub(super) fn has(&self, team: TeamId) -> bool {
+        self.teams.contains_key(&team)
     }
 
     /// The notifiers with waiting messages, with the number of these.
@@ -318,18 +323,28 @@ impl InFlightCounts {
             DeliveryMode::Single => MAX_PER_NOTIFIER,
             DeliveryMode::Digest => 1,
         };
+        self.has_team_room(team, slow)
+            && self.per_notifier.get(&notifier).is_none_or(|number| *number < max)
+    }
+
+    /// Whether one more of a team may be sent, to a notifier that has room.
+    pub(super) fn has_team_room(&self, team: TeamId, slow: bool) -> bool {
         let share = (self.free() / FREE_PART_PER_TEAM).clamp(1, MAX_PER_TEAM);
         self.has_place(slow)
             && self.per_team.get(&team).is_none_or(|number| *number < share)
             && self.slow_per_team.get(&team).is_none_or(|number| *number < MAX_SLOW_PER_TEAM)
-            && self.per_notifier.get(&notifier).is_none_or(|number| *number < max)
+    }
+
+    /// The teams that cannot send more because of their own messages in flight.
+    pub(super) fn full_teams(&self, slow: &SlowReceivers) -> HashSet<TeamId> {
+        let teams = self.per_team.keys().copied();
+        teams.filter(|team| !self.has_team_room(*team, slow.is_slow(*team))).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
     use uuid::Uuid;
 
     fn team(number: u128) -> TeamId {

@@ -1,35 +1,14 @@
-//! Finding due deliveries and claiming them. A claim is an exclusive lease.
+//! Claiming due deliveries. A claim is an exclusive lease.
 
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NodeId, NotifierId, TeamId};
-use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::time::Millis;
 
 use crate::dialect::{either, from_row, read, within, write, write_lazily};
 use crate::{Result, Store};
-
-/// A delivery that can probably be claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DueDelivery {
-    pub id: DeliveryId,
-    pub team: TeamId,
-    pub notifier: NotifierId,
-    pub kind: Kind,
-    /// The number of other processes that claimed it and ended without an outcome.
-    pub crashes: u32,
-}
-
-from_row!(DueDelivery, |row| Self {
-    id: row.try_get::<Uuid, _>("id")?.into(),
-    team: row.try_get::<Uuid, _>("team_id")?.into(),
-    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
-    kind: Kind::parse(row.try_get("kind")?)
-        .map_err(|_| sqlx::Error::Decode("not a kind of notifier".into()))?,
-    crashes: u32::try_from(row.try_get::<i64, _>("crashes")?).unwrap_or(0),
-});
 
 /// Deliveries of one notifier that may be sent as one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,6 +112,7 @@ macro_rules! crashes {
         )
     };
 }
+pub(crate) use crashes;
 
 /// Undoes a claim of this node, as if it had not been made.
 macro_rules! undo_claim {
@@ -143,14 +123,16 @@ macro_rules! undo_claim {
 }
 
 /// No earlier delivery of the same queue waits before the row `d`. Retries for
-/// deferred recipients do not hold up the queue.
+/// deferred recipients do not hold up the queue, nor does an escalation step that waits for its
+/// delay.
 macro_rules! first_in_queue {
     () => {
         "not exists (
              select 1 from deliveries e
-             where e.monitor_id = d.monitor_id and e.notifier_id = d.notifier_id
-             and e.state = 'waiting' and e.left_to is null
-             and (e.sequence < d.sequence or (e.sequence = d.sequence and e.id < d.id)))"
+             where e.team_id = d.team_id and e.notifier_id = d.notifier_id
+             and e.monitor_id = d.monitor_id and e.state = 'waiting' and e.left_to is null
+             and (e.sequence < d.sequence or (e.sequence = d.sequence and e.id < d.id))
+             and not (e.is_step and e.attempts = 0 and e.next_try > d.next_try))"
     };
 }
 
@@ -161,8 +143,8 @@ macro_rules! next_recovery {
          from deliveries d
          join deliveries u on u.alert_id = d.alert_id and u.id = (
              select e.id from deliveries e
-             where e.monitor_id = d.monitor_id and e.notifier_id = d.notifier_id
-             and e.state = 'waiting' and e.left_to is null
+             where e.team_id = d.team_id and e.notifier_id = d.notifier_id
+             and e.monitor_id = d.monitor_id and e.state = 'waiting' and e.left_to is null
              and (e.sequence > d.sequence or (e.sequence = d.sequence and e.id > d.id))
              order by e.sequence, e.id
              limit 1)
@@ -171,45 +153,6 @@ macro_rules! next_recovery {
 }
 
 impl Store {
-    /// Deliveries that are due and first in their queues, at most `each` per
-    /// notifier. The first of every team comes before the second of any, and within a team
-    /// the first of every notifier before the second of any.
-    pub async fn due_deliveries(
-        &self,
-        now: Millis,
-        each: u32,
-        limit: u32,
-    ) -> Result<Vec<DueDelivery>> {
-        Ok(read!(self, |db| {
-            sqlx::query_as(concat!(
-                "select w.id, w.team_id, w.notifier_id, n.kind, w.crashes,
-                        row_number() over (
-                            partition by w.team_id order by w.place, w.created) as team_place
-                 from (
-                     select d.id, d.team_id, d.notifier_id, d.created, ",
-                crashes!("$4"),
-                ",
-                            row_number() over (
-                                partition by d.notifier_id order by d.created, d.id) as place
-                     from deliveries d
-                     where d.next_try <= $1 and d.lease_until <= $1
-                     and ",
-                first_in_queue!(),
-                ") w
-                 join notifiers n on n.id = w.notifier_id
-                 where w.place <= $2 and n.disabled_at is null
-                 order by team_place, w.created
-                 limit $3"
-            ))
-            .bind(now.0)
-            .bind(i64::from(each))
-            .bind(i64::from(limit))
-            .bind(self.node.map(NodeId::uuid))
-            .fetch_all(db)
-            .await
-        })?)
-    }
-
     /// The due deliveries of one notifier that are first in their queues, oldest
     /// first. Those with the same remaining recipients form a group, apart from
     /// those for all recipients. Deliveries that may have caused a crash are

@@ -9,16 +9,20 @@ mod list;
 mod outbox;
 mod outcomes;
 mod retention;
+mod search;
 mod sent_mails;
 
-pub use claim::{ClaimedDelivery, DeliveryClaim, DueDelivery, DueGroup};
+pub use claim::{ClaimedDelivery, DeliveryClaim, DueGroup};
 pub(crate) use claim::{count_claim, crashes_before, optional_json};
 pub use list::{ListedDelivery, ResendOutcome};
+pub use outbox::NewDeliveries;
 pub(crate) use outbox::OutboxSignal;
 pub(crate) use retention::Bound;
+pub use search::{DueDelivery, DueSearch, FoundDeliveries, QueuePosition};
 
 use std::time::Duration;
-use wakeful_core::id::DeliveryId;
+use uuid::Uuid;
+use wakeful_core::id::{DeliveryId, TeamId};
 use wakeful_core::time::Millis;
 
 use crate::dialect::{either, read, within};
@@ -55,12 +59,28 @@ impl Store {
         tx.commit().await
     }
 
-    /// The number of waiting rows, for the metrics.
-    pub async fn deliveries_waiting(&self) -> Result<i64> {
-        Ok(read!(self, |db| {
-            sqlx::query_scalar("select count(*) from deliveries where next_try is not null")
-                .fetch_one(db)
-                .await
-        })?)
+    /// The number of waiting rows. Notes which teams have more than `max`: of these, messages
+    /// that no longer matter are not queued (`alerting/crowded.rs`).
+    pub async fn count_waiting(&self, max: u32) -> Result<i64> {
+        let teams: Vec<(Uuid, i64)> = read!(self, |db| {
+            sqlx::query_as(
+                "select team_id, count(*) from deliveries
+                 where state = 'waiting' and left_to is null
+                 group by team_id",
+            )
+            .fetch_all(db)
+            .await
+        })?;
+        let partly_sent: i64 = read!(self, |db| {
+            sqlx::query_scalar(
+                "select count(*) from deliveries
+                 where state = 'waiting' and left_to is not null",
+            )
+            .fetch_one(db)
+            .await
+        })?;
+        let crowded = teams.iter().filter(|(_, count)| *count > i64::from(max));
+        self.outbox.set_crowded(crowded.map(|(team, _)| TeamId::from(*team)).collect());
+        Ok(partly_sent + teams.iter().map(|(_, count)| count).sum::<i64>())
     }
 }

@@ -1,0 +1,254 @@
+//! Who the steps of a policy reach at a time, and what the routing rules say: read for the teams
+//! of alerts that have a policy or rules, and for no others.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+use wakeful_core::alerting::alert::AlertKind;
+use wakeful_core::alerting::state::Routed;
+use wakeful_core::alerting::step::PolicyContext;
+use wakeful_core::contacts::{self, ContactTarget};
+use wakeful_core::escalation::{Policy, PolicyStep, Target};
+use wakeful_core::id::{MonitorId, NotifierId, TeamId, UserId};
+use wakeful_core::routing::{Routable, Rule, route};
+use wakeful_core::severity::Severity;
+use wakeful_core::time::Millis;
+use wakeful_store::{
+    DueAlert, MessageRecipient, RecipientAddress, Responder, Responders, Store, StoredMonitor,
+};
+
+use crate::Result;
+
+/// What is needed to address messages, by team.
+#[derive(Default)]
+pub(super) struct TeamResponders {
+    responders: HashMap<TeamId, Responders>,
+    rules: HashMap<TeamId, Vec<Rule>>,
+}
+
+/// A recipient that a target resolves to.
+#[derive(Clone, Debug)]
+pub(super) struct Reached {
+    pub(super) name: String,
+    pub(super) ways: Vec<MessageRecipient>,
+}
+
+impl TeamResponders {
+    /// For these alerts. Nothing is read for teams without policies and rules.
+    pub(super) async fn of(
+        store: &Store,
+        alerts: &[DueAlert],
+        monitors: &HashMap<MonitorId, StoredMonitor>,
+        now: Millis,
+    ) -> Result<Self> {
+        let mut found = Self::default();
+        let routed: HashSet<TeamId> =
+            alerts.iter().filter(|alert| alert.is_routed).map(|alert| alert.team).collect();
+        for team in &routed {
+            found.rules.insert(*team, store.routing(*team).await?.rules);
+        }
+        let has_policy = |alert: &&DueAlert| {
+            let monitor = monitors.get(&alert.facts.monitor);
+            monitor.is_some_and(|stored| stored.monitor.policy.is_some())
+                || alert.state.escalation.is_some()
+        };
+        let escalated = alerts.iter().filter(has_policy).map(|alert| alert.team);
+        let by_rules = routed.iter().copied().filter(|team| {
+            let rules = found.rules.get(team);
+            rules.is_some_and(|rules| rules.iter().any(|rule| rule.policy.is_some()))
+        });
+        let teams: HashSet<TeamId> = escalated.chain(by_rules).collect();
+        for team in teams {
+            found.responders.insert(team, store.responders(team, now).await?);
+        }
+        Ok(found)
+    }
+
+    /// Reads who can be notified in a team, for an action that addresses a user.
+    pub(super) async fn add_team(
+        &mut self,
+        store: &Store,
+        team: TeamId,
+        now: Millis,
+    ) -> Result<()> {
+        if let Entry::Vacant(missing) = self.responders.entry(team) {
+            missing.insert(store.responders(team, now).await?);
+        }
+        Ok(())
+    }
+
+    /// What the rules say about an alert that has not been reported yet.
+    pub(super) fn route(
+        &self,
+        alert: &DueAlert,
+        stored: &StoredMonitor,
+        now: Millis,
+    ) -> Option<Routed> {
+        let rules = self.rules.get(&alert.team)?;
+        let routable = Routable {
+            monitor: stored.monitor.id,
+            tags: &stored.monitor.tags,
+            kind: alert.facts.kind,
+            severity: alert.state.severity.unwrap_or(alert.facts.severity),
+        };
+        let route = route(rules, &routable, now);
+        (!route.rules.is_empty()).then_some(Routed {
+            notifiers: route.notifiers,
+            policy: route.policy,
+            severity: route.severity,
+        })
+    }
+
+    /// The policy of an alert, with the names of the recipients of its steps now.
+    pub(super) fn policy(
+        &self,
+        alert: &DueAlert,
+        stored: &StoredMonitor,
+        now: Millis,
+    ) -> Option<PolicyContext> {
+        let policy = self.policy_of(alert, stored)?;
+        let severity = alert.facts.severity(&alert.state);
+        let reached = policy.steps.iter().map(|step| {
+            let reached = self.reached(alert.team, step, severity, now);
+            reached.into_iter().map(|one| one.name).collect()
+        });
+        Some(PolicyContext { policy: policy.clone(), reached: reached.collect() })
+    }
+
+    fn policy_of(&self, alert: &DueAlert, stored: &StoredMonitor) -> Option<&Policy> {
+        if alert.facts.kind != AlertKind::Outage {
+            return None;
+        }
+        let routed = alert.state.route.as_ref().and_then(|route| route.policy);
+        let responders = self.responders.get(&alert.team)?;
+        let policy = |id| responders.policies.get(&id);
+        routed.and_then(policy).or_else(|| stored.monitor.policy.and_then(policy))
+    }
+
+    /// The recipients of these steps of a policy, given as bits.
+    pub(super) fn recipients(
+        &self,
+        alert: &DueAlert,
+        stored: &StoredMonitor,
+        steps: u16,
+        now: Millis,
+    ) -> Vec<MessageRecipient> {
+        let Some(policy) = self.policy_of(alert, stored) else { return Vec::new() };
+        let severity = alert.facts.severity(&alert.state);
+        let chosen = policy.steps.iter().enumerate().filter(|(at, _)| steps & (1 << at) != 0);
+        let reached = chosen.flat_map(|(_, step)| self.reached(alert.team, step, severity, now));
+        reached.flat_map(|one| one.ways).collect()
+    }
+
+    /// The accounts of all members of a team.
+    pub(super) fn everybody(&self, team: TeamId) -> Vec<MessageRecipient> {
+        let Some(responders) = self.responders.get(&team) else { return Vec::new() };
+        let members = responders.members.iter().filter(|member| has_account(responders, member));
+        members.map(|member| to_account(member.user, 0)).collect()
+    }
+
+    /// The ways to a user who has contact rules; `None` for one without.
+    pub(super) fn contact(
+        &self,
+        team: TeamId,
+        user: UserId,
+        severity: Severity,
+    ) -> Option<Vec<MessageRecipient>> {
+        let responders = self.responders.get(&team)?;
+        let member = responders.members.iter().find(|member| member.user == user)?;
+        member.rules.as_ref()?;
+        Some(ways(responders, member, severity))
+    }
+
+    fn reached(
+        &self,
+        team: TeamId,
+        step: &PolicyStep,
+        severity: Severity,
+        now: Millis,
+    ) -> Vec<Reached> {
+        let responders = self.responders.get(&team);
+        responders.map(|one| reached(one, step, severity, now)).unwrap_or_default()
+    }
+}
+
+/// The recipients of a step at a time, each of them once.
+pub(super) fn reached(
+    responders: &Responders,
+    step: &PolicyStep,
+    severity: Severity,
+    now: Millis,
+) -> Vec<Reached> {
+    let mut seen_users: HashSet<UserId> = HashSet::new();
+    let mut seen_notifiers: HashSet<NotifierId> = HashSet::new();
+    let mut found = Vec::new();
+    for target in &step.notify {
+        let users: Vec<UserId> = match target {
+            Target::Notifier(id) => {
+                let notifier = responders.notifiers.get(id).filter(|one| one.is_enabled);
+                if let Some(notifier) = notifier.filter(|_| seen_notifiers.insert(*id)) {
+                    found.push(Reached {
+                        name: notifier.name.clone(),
+                        ways: vec![MessageRecipient {
+                            to: RecipientAddress::Notifier(*id),
+                            delay: Duration::ZERO,
+                        }],
+                    });
+                }
+                continue;
+            }
+            Target::User(user) => vec![*user],
+            Target::Schedule(id) => {
+                let schedule = responders.schedules.get(id);
+                schedule
+                    .and_then(|(schedule, overrides)| schedule.who(overrides, now))
+                    .into_iter()
+                    .collect()
+            }
+            Target::Everybody(_) => responders.members.iter().map(|one| one.user).collect(),
+        };
+        for user in users {
+            let member = responders.members.iter().find(|member| member.user == user);
+            let Some(member) = member.filter(|_| seen_users.insert(user)) else { continue };
+            let ways = ways(responders, member, severity);
+            if !ways.is_empty() {
+                found.push(Reached { name: member.name.clone(), ways });
+            }
+        }
+    }
+    found
+}
+
+/// How a member is notified: by the contact rules that apply, as far as they work.
+fn ways(responders: &Responders, member: &Responder, severity: Severity) -> Vec<MessageRecipient> {
+    if member.is_suspended {
+        return Vec::new();
+    }
+    let rules = contacts::applicable(member.rules.as_deref(), severity);
+    let ways = rules.into_iter().filter_map(|rule| match rule.to {
+        ContactTarget::Account => {
+            has_account(responders, member).then(|| to_account(member.user, rule.after))
+        }
+        ContactTarget::Notifier(id) => {
+            responders.notifiers.get(&id).filter(|one| one.is_enabled).map(|_| MessageRecipient {
+                to: RecipientAddress::Notifier(id),
+                delay: Duration::from_secs(rule.after.into()),
+            })
+        }
+    });
+    ways.collect()
+}
+
+fn to_account(user: UserId, after: u32) -> MessageRecipient {
+    MessageRecipient {
+        to: RecipientAddress::Account(user),
+        delay: Duration::from_secs(after.into()),
+    }
+}
+
+/// Whether email to the account of a member arrives: the address is verified, and the member has
+/// not turned it off.
+fn has_account(responders: &Responders, member: &Responder) -> bool {
+    let own = responders.notifiers.values().find(|one| one.user == Some(member.user));
+    member.is_verified && !member.is_suspended && own.is_none_or(|own| own.is_enabled)
+}

@@ -1,0 +1,248 @@
+//! The routing rules of a team, and what they would do.
+
+use std::collections::HashSet;
+use wakeful_core::access::permission;
+use wakeful_core::alerting::alert::AlertKind;
+use wakeful_core::escalation::{Policy, Position};
+use wakeful_core::id::{MonitorId, NotifierId, PolicyId};
+use wakeful_core::maintenance::{Window, cover_of_alerts};
+use wakeful_core::notifications::event;
+use wakeful_core::notifications::notifier::Notifier;
+use wakeful_core::routing::{Routable, Rule, route};
+use wakeful_core::severity::Severity;
+use wakeful_core::time::Millis;
+use wakeful_store::{MessageRecipient, RecipientAddress, Responders};
+
+pub use wakeful_store::Routing;
+
+use super::recipients::reached;
+use super::schedules::COMPUTED;
+use crate::caller::{Authorized, Caller};
+use crate::notifications::notifiers::require_all_monitors;
+use crate::{Engine, Error, Result};
+
+impl Engine {
+    pub async fn routing(&self, caller: &Authorized<permission::View>) -> Result<Routing> {
+        Ok(self.store().team(caller.team_access()).routing().await?)
+    }
+
+    /// Replaces the rules. With a `revision`, only if that is the stored one.
+    pub async fn save_routing(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        rules: &[Rule],
+        revision: Option<i64>,
+    ) -> Result<Routing> {
+        require_all_monitors(caller)?;
+        let team = self.store().team(caller.team_access());
+        let before = team.routing().await?;
+        if revision.is_some_and(|revision| revision != before.revision) {
+            return Err(Error::Conflict);
+        }
+        self.validate_rules(caller, rules, &before.rules).await?;
+        if !team.save_routing(&before, rules, self.now(), &self.audit(caller)).await? {
+            return Err(Error::Conflict);
+        }
+        Ok(team.routing().await?)
+    }
+
+    /// What the rules name must exist, unless it was named before.
+    async fn validate_rules(&self, caller: &Caller, rules: &[Rule], old: &[Rule]) -> Result<()> {
+        let refused = |why: String| Error::Refused { field: "rules", why };
+        let team = self.store().team(caller.team_access());
+        let notifiers: HashSet<NotifierId> =
+            team.notifiers().await?.into_iter().map(|one| one.id).collect();
+        let policies: HashSet<PolicyId> =
+            team.policies().await?.into_iter().map(|one| one.policy.id).collect();
+        let monitors: HashSet<MonitorId> = team.monitor_ids().await?.into_iter().collect();
+        for rule in rules {
+            let unknown = rule.notifiers.iter().find(|id| {
+                !notifiers.contains(id) && !old.iter().any(|old| old.notifiers.contains(id))
+            });
+            if let Some(id) = unknown {
+                return Err(refused(format!("name an unknown notifier: {id}")));
+            }
+            if rule.policy.is_some_and(|id| !policies.contains(&id)) {
+                return Err(refused("name an unknown policy".to_owned()));
+            }
+            let unknown = rule.selector.monitors().iter().find(|id| {
+                let is_old = |old: &Rule| old.selector.monitors().contains(id);
+                !monitors.contains(id) && !old.iter().any(is_old)
+            });
+            if let Some(id) = unknown {
+                return Err(refused(format!("name an unknown monitor: {id}")));
+            }
+            if let Some(id) = rule.selector.groups().first() {
+                return Err(refused(format!("name a monitor that is not a group: {id}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many messages a trial shows.
+const TRIED_MESSAGES: usize = 1_000;
+
+/// An alert to try the rules with.
+#[derive(Clone, Copy, Debug)]
+pub struct TryRouting {
+    pub monitor: MonitorId,
+    pub kind: AlertKind,
+    /// `None`: that of the monitor.
+    pub severity: Option<Severity>,
+    /// `None`: now.
+    pub at: Option<Millis>,
+}
+
+/// What would happen to an alert if nobody responded.
+#[derive(Clone, Debug)]
+pub struct TriedRouting {
+    /// The maintenance that would suppress it, and until when.
+    pub suppressed_by: Option<(String, Option<Millis>)>,
+    /// The names of the rules that match.
+    pub rules: Vec<String>,
+    pub severity: Severity,
+    pub policy: Option<PolicyId>,
+    /// In the order of time.
+    pub notified: Vec<TriedMessage>,
+}
+
+/// A message that would be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedMessage {
+    pub at: Millis,
+    /// The name of the notifier or user.
+    pub notifier: String,
+    pub why: String,
+    /// The end of the quiet hours that it would wait for.
+    pub waits_until: Option<Millis>,
+}
+
+impl Engine {
+    /// Who would be notified of an alert, over the full length of its policy.
+    pub async fn try_routing(
+        &self,
+        caller: &Authorized<permission::View>,
+        tried: TryRouting,
+    ) -> Result<TriedRouting> {
+        let _turn = self.list_turn(caller).await?;
+        let at = tried.at.unwrap_or_else(|| self.now());
+        if !COMPUTED.contains(at) {
+            let why = "must be in the years 2000 to 2199".to_owned();
+            return Err(Error::Refused { field: "at", why });
+        }
+        let team = self.store().team(caller.team_access());
+        let (stored, links) =
+            team.monitor(tried.monitor).await?.ok_or(Error::NotFound("monitor"))?;
+        let monitor = stored.monitor;
+        let windows: Vec<Window> =
+            team.maintenances().await?.into_iter().map(|one| one.window).collect();
+        let cover = cover_of_alerts(&windows, monitor.id, &monitor.tags, at);
+        let suppressed_by = cover
+            .filter(|cover| cover.suppresses)
+            .and_then(|cover| Some((cover.windows.first()?.name.clone(), cover.until)));
+        let rules = team.routing().await?.rules;
+        let routable = Routable {
+            monitor: monitor.id,
+            tags: &monitor.tags,
+            kind: tried.kind,
+            severity: tried.severity.unwrap_or(monitor.severity),
+        };
+        let route = route(&rules, &routable, at);
+        let severity = route.severity.unwrap_or(routable.severity);
+        let responders = team.responders(at).await?;
+        let notifiers = team.notifiers().await?;
+        let linked = links.iter().map(|link| (link.id, "linked to the monitor".to_owned()));
+        let routed =
+            route.rules.iter().filter_map(|place| rules.get(*place)).flat_map(|rule| {
+                rule.notifiers.iter().map(|id| (*id, format!("rule {}", rule.name)))
+            });
+        let kind = match tried.kind {
+            AlertKind::Outage => event::DOWN,
+            AlertKind::Certificate => event::CERTIFICATE,
+            AlertKind::Flapping => event::FLAPPING,
+        };
+        let mut seen = HashSet::new();
+        let mut notified: Vec<TriedMessage> = linked
+            .chain(routed)
+            .filter(|(id, _)| seen.insert(*id))
+            .filter_map(|(id, why)| {
+                let notifier =
+                    notifiers.iter().find(|one| one.id == id && one.disabled.is_none())?;
+                let first = notifier.messages.first_try(kind, severity, at)?;
+                let waits_until = (first > at).then_some(first);
+                Some(TriedMessage { at, notifier: notifier.name.to_string(), why, waits_until })
+            })
+            .collect();
+        let is_outage = tried.kind == AlertKind::Outage;
+        let policy = route.policy.or(monitor.policy).filter(|_| is_outage);
+        let policy = policy.and_then(|id| responders.policies.get(&id));
+        if let Some(policy) = policy {
+            notified.extend(steps_of(policy, &responders, &notifiers, severity, at));
+        }
+        notified.sort_by_key(|one| one.at);
+        notified.truncate(TRIED_MESSAGES);
+        Ok(TriedRouting {
+            suppressed_by,
+            rules: route.rules.iter().filter_map(|at| Some(rules.get(*at)?.name.clone())).collect(),
+            severity,
+            policy: policy.map(|policy| policy.id),
+            notified,
+        })
+    }
+}
+
+/// The messages of all steps of a policy, if nobody responds.
+fn steps_of(
+    policy: &Policy,
+    responders: &Responders,
+    notifiers: &[Notifier],
+    severity: Severity,
+    at: Millis,
+) -> Vec<TriedMessage> {
+    let mut messages = Vec::new();
+    let mut position = Position::start(policy.id, at);
+    while let Some((due, ..)) = policy.next(&position) {
+        let reached_by = |step: u32| {
+            let step = policy.steps.get(step as usize);
+            step.map(|step| reached(responders, step, severity, due)).unwrap_or_default()
+        };
+        let advance = policy.advance(&position, |step| !reached_by(step).is_empty(), due);
+        for taken in &advance.taken {
+            let why = format!("step {} of {}", taken.step + 1, policy.name);
+            for one in reached_by(taken.step) {
+                messages.extend(one.ways.iter().map(|way| {
+                    let at = due.after(way.delay);
+                    TriedMessage {
+                        at,
+                        notifier: one.name.clone(),
+                        why: why.clone(),
+                        waits_until: waits_until(way, notifiers, severity, at),
+                    }
+                }));
+            }
+        }
+        if advance.everybody {
+            messages.push(TriedMessage {
+                at: due,
+                notifier: "every member of the team".to_owned(),
+                why: format!("no step of {} reaches anybody", policy.name),
+                waits_until: None,
+            });
+        }
+        position = advance.position;
+    }
+    messages
+}
+
+/// The end of the quiet hours that a message to a notifier would wait for.
+fn waits_until(
+    way: &MessageRecipient,
+    notifiers: &[Notifier],
+    severity: Severity,
+    at: Millis,
+) -> Option<Millis> {
+    let RecipientAddress::Notifier(id) = way.to else { return None };
+    let notifier = notifiers.iter().find(|one| one.id == id)?;
+    notifier.messages.later_try(event::DOWN, severity, at).filter(|first| *first > at)
+}

@@ -1,0 +1,82 @@
+-- Escalation policies, on-call schedules, routing, and how users are notified.
+create table policies (
+    id blob primary key,
+    team_id blob not null references teams (id) on delete cascade,
+    name text not null,
+    steps text not null, -- JSON
+    repeat integer not null,
+    every integer not null, -- seconds
+    ack_timeout integer not null, -- seconds; 0: never
+    revision integer not null default 0,
+    created integer not null,
+    modified integer not null
+) strict, without rowid;
+
+create index policies_team on policies (team_id, id);
+
+alter table monitors add column policy_id blob references policies (id);
+create index monitors_policy on monitors (policy_id) where policy_id is not null;
+
+create table schedules (
+    id blob primary key,
+    team_id blob not null references teams (id) on delete cascade,
+    name text not null,
+    time_zone text not null,
+    layers text not null, -- JSON
+    announce text not null, -- JSON
+    -- The digest of the token of its calendar feed; null: it has none.
+    feed_digest blob,
+    revision integer not null default 0,
+    created integer not null,
+    modified integer not null
+) strict, without rowid;
+
+create index schedules_team on schedules (team_id, id);
+create unique index schedules_feed on schedules (feed_digest) where feed_digest is not null;
+
+-- Somebody who takes over in a schedule for a while.
+create table overrides (
+    id blob primary key,
+    schedule_id blob not null references schedules (id) on delete cascade,
+    user_id blob not null references users (id) on delete cascade,
+    starts integer not null,
+    ends integer not null,
+    created_by blob,
+    created integer not null
+) strict, without rowid;
+
+create index overrides_schedule on overrides (schedule_id, ends);
+create index overrides_user on overrides (user_id);
+
+-- The rules of a team that say who else is notified.
+create table routing (
+    team_id blob primary key references teams (id) on delete cascade,
+    rules text not null, -- JSON
+    revision integer not null,
+    modified integer not null
+) strict, without rowid;
+
+-- How a user is notified as a member of a team, and the calendar feed of the user's shifts.
+create table contact_rules (
+    user_id blob not null references users (id) on delete cascade,
+    team_id blob not null references teams (id) on delete cascade,
+    rules text, -- JSON; null: by email to the account, immediately
+    feed_digest blob,
+    modified integer not null,
+    primary key (user_id, team_id)
+) strict, without rowid;
+
+create index contact_rules_team on contact_rules (team_id);
+create unique index contact_rules_feed on contact_rules (feed_digest) where feed_digest is not null;
+
+-- A personal notifier that nobody has created: it exists because the user had to be notified.
+alter table notifiers add column implicit integer not null default 0;
+alter table notifiers add column min_severity text not null default 'info';
+alter table notifiers add column quiet text; -- JSON; null: no quiet hours
+
+-- An escalation step: it is not sent after somebody has responded.
+alter table deliveries add column is_step integer not null default 0;
+
+-- Notifiers of programs get every type of event.
+update notifiers set events = json_insert(events, '$[#]', 'alert.escalated')
+where events is not null;

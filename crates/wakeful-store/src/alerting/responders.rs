@@ -1,0 +1,205 @@
+//! Everything that says who an escalation reaches: the policies and schedules of a team, its
+//! members and their contact rules, and its notifiers. Read only for alerts that have a policy.
+
+use std::collections::HashMap;
+use std::time::Duration;
+use uuid::Uuid;
+use wakeful_core::calendar::Span;
+use wakeful_core::contacts::ContactRule;
+use wakeful_core::escalation::Policy;
+use wakeful_core::id::{NotifierId, PolicyId, ScheduleId, TeamId, UserId};
+use wakeful_core::oncall::{OnCallSchedule, Override};
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+
+use super::policies::StoredPolicy;
+use crate::dialect::{from_row, read, write};
+use crate::monitors::json;
+use crate::notifications::deliveries::optional_json;
+use crate::{Result, Store, TeamStore};
+
+/// Overrides that begin later do not matter for the next steps.
+const OVERRIDES_AHEAD: Duration = Duration::from_secs(8 * 86_400);
+
+/// Who can be notified in a team, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Responders {
+    pub policies: HashMap<PolicyId, Policy>,
+    /// With the overrides of the next days.
+    pub schedules: HashMap<ScheduleId, (OnCallSchedule, Vec<Override>)>,
+    /// In the order of their ids.
+    pub members: Vec<Responder>,
+    pub notifiers: HashMap<NotifierId, RespondingNotifier>,
+}
+
+/// A person in the team who can be notified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Responder {
+    pub user: UserId,
+    /// The name, or else the address.
+    pub name: String,
+    pub is_verified: bool,
+    pub is_suspended: bool,
+    /// `None`: by email to the account, immediately.
+    pub rules: Option<Vec<ContactRule>>,
+}
+
+/// A notifier of the team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RespondingNotifier {
+    pub id: NotifierId,
+    pub name: String,
+    pub is_enabled: bool,
+    /// The user of a personal notifier.
+    pub user: Option<UserId>,
+}
+
+/// A user's contact rules in a team.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredContacts {
+    /// `None`: by email to the account, immediately.
+    pub rules: Option<Vec<ContactRule>>,
+    pub has_feed: bool,
+}
+
+from_row!(Responder, |row| Self {
+    user: row.try_get::<Uuid, _>("id")?.into(),
+    name: row.try_get("name")?,
+    is_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
+    is_suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some()
+        || row.try_get::<Option<i64>, _>("account_suspended_at")?.is_some(),
+    rules: optional_json(row.try_get("rules")?)?,
+});
+
+from_row!(RespondingNotifier, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    name: row.try_get("name")?,
+    is_enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
+    user: row.try_get::<Option<Uuid>, _>("user_id")?.map(UserId::from),
+});
+
+from_row!(StoredContacts, |row| Self {
+    rules: optional_json(row.try_get("rules")?)?,
+    has_feed: row.try_get::<Option<Vec<u8>>, _>("feed_digest")?.is_some(),
+});
+
+impl Store {
+    /// Who can be notified in a team at a time.
+    pub async fn responders(&self, team: TeamId, now: Millis) -> Result<Responders> {
+        let policies: Vec<StoredPolicy> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                super::policies::policy_columns!(),
+                " from policies where team_id = $1"
+            ))
+            .bind(team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        let soon = Span { from: now, to: now.after(OVERRIDES_AHEAD) };
+        let mut overrides = self.overrides_of(team, soon).await?;
+        let schedules = self.schedules_of(team).await?.into_iter().map(|stored| {
+            let id = stored.schedule.id;
+            (id, (stored.schedule, overrides.remove(&id).unwrap_or_default()))
+        });
+        let schedules = schedules.collect();
+        let notifiers: Vec<RespondingNotifier> = read!(self, |db| {
+            sqlx::query_as(
+                "select id, name, disabled_at, user_id from notifiers where team_id = $1",
+            )
+            .bind(team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(Responders {
+            policies: policies.into_iter().map(|one| (one.policy.id, one.policy)).collect(),
+            schedules,
+            members: self.people_to_notify(team).await?,
+            notifiers: notifiers.into_iter().map(|one| (one.id, one)).collect(),
+        })
+    }
+
+    async fn people_to_notify(&self, team: TeamId) -> Result<Vec<Responder>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select u.id, case when u.name = '' then u.email else u.name end as name,
+                        u.email_verified, m.suspended_at,
+                        u.suspended_at as account_suspended_at, c.rules
+                 from members m
+                 join users u on u.id = m.user_id
+                 left join contact_rules c on c.user_id = m.user_id and c.team_id = m.team_id
+                 where m.team_id = $1 and u.kind = 'person'
+                 order by u.id",
+            )
+            .bind(team.uuid())
+            .fetch_all(db)
+            .await
+        })?)
+    }
+}
+
+impl TeamStore<'_> {
+    /// Who can be notified in the team at a time.
+    pub async fn responders(&self, now: Millis) -> Result<Responders> {
+        self.store.responders(self.team, now).await
+    }
+
+    /// How a user is notified.
+    pub async fn contacts(&self, user: UserId) -> Result<StoredContacts> {
+        let found: Option<StoredContacts> = read!(self.store, |db| {
+            sqlx::query_as(
+                "select rules, feed_digest from contact_rules where user_id = $1 and team_id = $2",
+            )
+            .bind(user.uuid())
+            .bind(self.team.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Sets how a user is notified; `None` for the default.
+    pub async fn save_contacts(
+        &self,
+        user: UserId,
+        rules: Option<&[ContactRule]>,
+        now: Millis,
+    ) -> Result<()> {
+        write!(self.store, |db| {
+            sqlx::query(
+                "insert into contact_rules (user_id, team_id, rules, modified)
+                 values ($1, $2, $3, $4)
+                 on conflict (user_id, team_id) do update
+                 set rules = excluded.rules, modified = excluded.modified",
+            )
+            .bind(user.uuid())
+            .bind(self.team.uuid())
+            .bind(rules.map(json))
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Gives a user a new calendar feed.
+    pub async fn set_contacts_feed(&self, user: UserId, digest: Digest, now: Millis) -> Result<()> {
+        write!(self.store, |db| {
+            sqlx::query(
+                "insert into contact_rules (user_id, team_id, feed_digest, modified)
+                 values ($1, $2, $3, $4)
+                 on conflict (user_id, team_id) do update
+                 set feed_digest = excluded.feed_digest, modified = excluded.modified",
+            )
+            .bind(user.uuid())
+            .bind(self.team.uuid())
+            .bind(&digest.0[..])
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! How the monitors of a team are connected: groups and dependencies. It is read only where
+//! something depends on it, because most teams have neither.
+
+use std::collections::HashMap;
+use uuid::Uuid;
+use wakeful_core::group::{Member, TeamGraph};
+use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::maintenance::{CoveredMonitor, Window};
+use wakeful_core::monitors::Spec;
+use wakeful_core::monitors::spec::GroupSpec;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::Status;
+
+use crate::dialect::{Tx, from_row, read, within};
+use crate::{Result, Store};
+
+const HAS_CONNECTIONS: &str = "select exists (select 1 from dependencies where team_id = $1)
+     or exists (select 1 from monitors where team_id = $1 and kind = 'group')";
+const SELECT_MONITORS: &str = "select id, tags from monitors where team_id = $1 order by id";
+const SELECT_GROUPS: &str = "select id, name, isactive, spec from monitors
+     where team_id = $1 and kind = 'group'
+     order by id";
+const SELECT_DEPENDENCIES: &str =
+    "select child_id, parent_id from dependencies where team_id = $1 order by child_id, parent_id";
+
+/// A group of a team.
+#[derive(Clone, Debug)]
+pub struct StoredGroup {
+    pub id: MonitorId,
+    pub name: String,
+    pub isactive: bool,
+    pub spec: GroupSpec,
+}
+
+/// A monitor that may be a member of a group, with what its group depends on.
+#[derive(Clone, Debug)]
+pub struct MemberCandidate {
+    pub monitor: CoveredMonitor,
+    pub name: String,
+    pub isactive: bool,
+    pub status: Status,
+    /// Maintenance covers it.
+    pub is_covered: bool,
+    pub last_check: Option<Millis>,
+    /// Failures are being confirmed, or are.
+    pub is_failing: bool,
+}
+
+impl MemberCandidate {
+    /// As a member of its group.
+    pub fn member(&self) -> Member {
+        Member {
+            id: self.monitor.id,
+            name: self.name.clone(),
+            status: self.status,
+            isactive: self.isactive,
+            is_covered: self.is_covered,
+        }
+    }
+}
+
+struct MonitorRow(CoveredMonitor);
+
+from_row!(MonitorRow, |row| Self(CoveredMonitor {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    tags: serde_json::from_str(row.try_get("tags")?).unwrap_or_default(),
+}));
+
+/// `None` if it cannot be read.
+struct GroupRow(Option<StoredGroup>);
+
+from_row!(GroupRow, |row| {
+    let spec: Option<Spec> = serde_json::from_str(row.try_get("spec")?).ok();
+    let (id, name, isactive) =
+        (row.try_get::<Uuid, _>("id")?.into(), row.try_get("name")?, row.try_get("isactive")?);
+    Self(match spec {
+        Some(Spec::Group(spec)) => Some(StoredGroup { id, name, isactive, spec }),
+        _ => None,
+    })
+});
+
+from_row!(MemberCandidate, |row| Self {
+    monitor: CoveredMonitor {
+        id: row.try_get::<Uuid, _>("id")?.into(),
+        tags: serde_json::from_str(row.try_get("tags")?).unwrap_or_default(),
+    },
+    name: row.try_get("name")?,
+    isactive: row.try_get("isactive")?,
+    status: Status::parse(row.try_get("status")?).unwrap_or_default(),
+    is_covered: row.try_get("is_covered")?,
+    last_check: row.try_get::<Option<i64>, _>("last_check")?.map(Millis),
+    is_failing: row.try_get("is_failing")?,
+});
+
+fn graph(
+    monitors: Vec<MonitorRow>,
+    groups: Vec<GroupRow>,
+    dependencies: Vec<(Uuid, Uuid)>,
+) -> TeamGraph {
+    let mut children: HashMap<MonitorId, Vec<MonitorId>> = HashMap::new();
+    for (child, parent) in dependencies {
+        children.entry(parent.into()).or_default().push(child.into());
+    }
+    let groups = groups.into_iter().filter_map(|GroupRow(group)| group);
+    TeamGraph {
+        monitors: monitors.into_iter().map(|MonitorRow(monitor)| monitor).collect(),
+        groups: groups.map(|group| (group.id, group.spec.members)).collect(),
+        children,
+    }
+}
+
+impl Store {
+    /// Finds out what windows of a team cover through groups and dependencies.
+    pub async fn resolve_windows(&self, team: TeamId, windows: &mut [Window]) -> Result<()> {
+        if windows.is_empty() {
+            return Ok(());
+        }
+        if let Some(graph) = self.team_graph(team).await? {
+            for window in windows {
+                window.resolve(&graph);
+            }
+        }
+        Ok(())
+    }
+
+    /// `None` if the team has neither groups nor dependencies.
+    pub async fn team_graph(&self, team: TeamId) -> Result<Option<TeamGraph>> {
+        let team = team.uuid();
+        let is_connected: bool = read!(self, |db| {
+            sqlx::query_scalar(HAS_CONNECTIONS).bind(team).fetch_one(db).await
+        })?;
+        if !is_connected {
+            return Ok(None);
+        }
+        let monitors: Vec<MonitorRow> =
+            read!(self, |db| sqlx::query_as(SELECT_MONITORS).bind(team).fetch_all(db).await)?;
+        let groups: Vec<GroupRow> =
+            read!(self, |db| sqlx::query_as(SELECT_GROUPS).bind(team).fetch_all(db).await)?;
+        let dependencies: Vec<(Uuid, Uuid)> =
+            read!(self, |db| sqlx::query_as(SELECT_DEPENDENCIES).bind(team).fetch_all(db).await)?;
+        Ok(Some(graph(monitors, groups, dependencies)))
+    }
+
+    /// The groups of a team.
+    pub async fn groups(&self, team: TeamId) -> Result<Vec<StoredGroup>> {
+        let rows: Vec<GroupRow> = read!(self, |db| {
+            sqlx::query_as(SELECT_GROUPS).bind(team.uuid()).fetch_all(db).await
+        })?;
+        Ok(rows.into_iter().filter_map(|GroupRow(group)| group).collect())
+    }
+
+    /// All monitors of a team, which may be members of its groups.
+    pub async fn member_candidates(&self, team: TeamId) -> Result<Vec<MemberCandidate>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select m.id, m.tags, m.name, m.isactive, s.status, s.last_check,
+                        s.failing is not null as is_failing,
+                        exists (select 1 from exclusions e
+                                where e.monitor_id = m.id and e.to_at is null
+                                and e.kind = 'maintenance') as is_covered
+                 from monitors m join monitor_states s on s.monitor_id = m.id
+                 where m.team_id = $1
+                 order by m.id",
+            )
+            .bind(team.uuid())
+            .fetch_all(db)
+            .await
+        })?)
+    }
+}
+
+/// Like `Store::team_graph`, within a transaction.
+pub(crate) async fn team_graph_within(tx: &mut Tx, team: TeamId) -> Result<Option<TeamGraph>> {
+    let team = team.uuid();
+    let is_connected: bool =
+        within!(*tx, |db| sqlx::query_scalar(HAS_CONNECTIONS).bind(team).fetch_one(db).await)?;
+    if !is_connected {
+        return Ok(None);
+    }
+    let monitors: Vec<MonitorRow> =
+        within!(*tx, |db| sqlx::query_as(SELECT_MONITORS).bind(team).fetch_all(db).await)?;
+    let groups: Vec<GroupRow> =
+        within!(*tx, |db| sqlx::query_as(SELECT_GROUPS).bind(team).fetch_all(db).await)?;
+    let dependencies: Vec<(Uuid, Uuid)> =
+        within!(*tx, |db| sqlx::query_as(SELECT_DEPENDENCIES).bind(team).fetch_all(db).await)?;
+    Ok(Some(graph(monitors, groups, dependencies)))
+}
