@@ -39,6 +39,16 @@ const namedImportsOnly: Plugin = {
  */
 const firstScreen = { name: "first-screen", test: /src\/(main|features\/monitors\/list\/page)\.tsx$/ };
 
+/**
+ * Menus and dialogs, which most pages have, are one file, and so is what several of them need for maintenance: the first
+ * screen lists the name of every file, with a hash that cannot be compressed.
+ */
+const menus = { name: "menus", test: /src\/shared\/ui\/(action-menu|confirm|dialog|until-dialog)\.tsx$/ };
+const maintenance = {
+  name: "maintenance",
+  test: /src\/(shared\/(api\/(maintenances|limited)|lib\/zone)|features\/monitors\/planned)\.ts$/,
+};
+
 /** Drops the colors of Mantine that no component of ours has: each has about thirty variables. */
 const usedColors = {
   postcssPlugin: "used-colors",
@@ -71,7 +81,7 @@ export default defineConfig({
     manifest: true,
     // The first screen is a file of its own, and scripts/budget.mjs limits its size.
     chunkSizeWarningLimit: 600,
-    rolldownOptions: { output: { codeSplitting: { groups: [firstScreen] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [firstScreen, menus, maintenance] } } },
   },
   server: { proxy: { "/api": service } },
   test: { include: ["src/**/*.test.{ts,tsx}"] },

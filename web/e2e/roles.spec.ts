@@ -26,6 +26,14 @@ async function createTeam({ api }: Member, target: string): Promise<Visit[]> {
   const shop = await api.monitor({ name: "shop", type: "http", http: { url: target }, notifiers: notifierid });
   const job = await api.monitor({ name: "job", notifiers: notifierid });
   await api.monitor({ name: "alone" });
+  const hour = 3_600_000;
+  const deploy = {
+    name: "deploy",
+    monitors: shop.monitorid,
+    starts: new Date().toISOString(),
+    ends: new Date(Date.now() + hour).toISOString(),
+  };
+  const { maintenance } = await api.post<{ maintenance: { maintenanceid: string } }>("maintenance/save", deploy);
   // Nothing listens there: the message about it waits for its next attempt.
   await api.report(job.monitorid, "down", { message: "disk full" });
   const { alerts } = await api.get<{ alerts: { alertid: string }[] }>("alerts");
@@ -36,13 +44,13 @@ async function createTeam({ api }: Member, target: string): Promise<Visit[]> {
     {
       path: "/",
       shows: "shop",
-      offers: { respond: ["Actions for shop"], edit: ["New monitor", "Select all", "Select shop", "Actions for job"] },
+      offers: { respond: ["Actions for shop", "Actions for job"], edit: ["New monitor", "Select all", "Select shop"] },
     },
     {
       path: `/monitor/${shop.monitorid}`,
       needs: view,
       shows: "chat",
-      offers: { respond: ["Check now"], edit: ["Pause", "Edit", "More actions"] },
+      offers: { respond: ["Check now", "Mute", "End now"], edit: ["Pause", "Edit", "More actions"] },
     },
     { path: `/monitor/${job.monitorid}`, needs: view, shows: "chat", offers: { respond: [again], edit: ["Replace push URL"] } },
     { path: `/monitor/${shop.monitorid}/edit`, needs: edit },
@@ -54,6 +62,19 @@ async function createTeam({ api }: Member, target: string): Promise<Visit[]> {
       shows: "disk full",
       offers: { respond: [again, "Acknowledge", "Snooze", "Assign", "Severity", "Resolve", "Add comment"] },
     },
+    {
+      path: "/maintenance",
+      needs: view,
+      shows: "deploy",
+      offers: { respond: ["New window", "Actions for deploy"] },
+    },
+    {
+      path: `/maintenance/${maintenance.maintenanceid}`,
+      needs: view,
+      shows: "shop",
+      offers: { respond: ["End now", "Extend", "Edit", "More actions"] },
+    },
+    { path: "/maintenance/new", needs: ["respond", "You need the role Responder"] },
     { path: "/notifiers", needs: view, shows: "chat", offers: { edit: ["New notifier"] } },
     {
       path: `/notifier/${notifierid}`,

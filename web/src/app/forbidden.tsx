@@ -10,6 +10,7 @@ import { useHome } from "./home";
 /** The permissions that pages need, with the roles to ask for; higher roles have them too. No role administers the installation. */
 const ROLES = {
   view: ["viewer"],
+  respond: ["responder"],
   edit: ["editor"],
   bills: ["admin", "billing"],
   audit: ["admin"],

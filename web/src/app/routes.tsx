@@ -8,6 +8,8 @@ export interface AppRoute extends Route {
   audience: "guests" | "everyone" | "users" | PagePermission;
 }
 
+const maintenance = later(() => import("../features/maintenance/page"));
+
 /** The first one that matches is shown. */
 const routes: AppRoute[] = [
   { path: "/login", audience: "guests", load: later(() => import("../features/auth/login")) },
@@ -25,6 +27,10 @@ const routes: AppRoute[] = [
   { path: "/wallboard", audience: "view", load: later(() => import("../features/monitors/wallboard/page")) },
   { path: "/alerts", audience: "view", load: later(() => import("../features/monitors/alerts/page")) },
   { path: "/alert/:id", audience: "view", load: later(() => import("../features/monitors/alerts/alert")) },
+  { path: "/maintenance", audience: "view", load: maintenance },
+  { path: "/maintenance/new", audience: "respond", load: maintenance },
+  { path: "/maintenance/:id", audience: "view", load: maintenance },
+  { path: "/maintenance/:id/edit", audience: "respond", load: maintenance },
   { path: "/notifiers", audience: "view", load: later(() => import("../features/notifiers/page")) },
   { path: "/notifier/new", audience: "edit", load: later(() => import("../features/notifiers/edit")) },
   { path: "/notifier/:id", audience: "view", load: later(() => import("../features/notifiers/detail")) },

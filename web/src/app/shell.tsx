@@ -9,7 +9,7 @@ import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/n
 import { useOnline } from "../shared/lib/online";
 import { useFirstTexts } from "../shared/i18n";
 import { Link, ScrollRestoration, useBusy, useLocation, useNavigate } from "../shared/router";
-import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send } from "../shared/ui/icons";
+import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send, Wrench } from "../shared/ui/icons";
 import { later } from "../shared/ui/later";
 import { LazyMenu } from "../shared/ui/lazy-menu";
 import { Logo } from "../shared/ui/logo";
@@ -110,6 +110,7 @@ function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
           <>
             <Item to="/" icon={Pulse} label={t.nav.monitors} one="/monitor/" />
             <Item to="/alerts" icon={Bell} label={t.nav.alerts} one="/alert/" />
+            <Item to="/maintenance" icon={Wrench} label={t.nav.maintenance} one="/maintenance/" desktop />
             <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<NotifierHealth as="badge" />} />
           </>
         )}
@@ -141,7 +142,7 @@ interface ItemProps {
   /** The path prefix of the detail pages that belong to this item. */
   one?: string;
   badge?: ReactNode;
-  /** Hidden on small screens, for want of space; Settings links there too. */
+  /** Hidden on small screens, for want of space; Settings or Alerts link there too. */
   desktop?: boolean;
 }
 

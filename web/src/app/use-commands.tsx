@@ -13,7 +13,24 @@ import { teamsQuery } from "../shared/api/teams";
 import { useLanguage, useTexts } from "../shared/i18n";
 import { useNavigate } from "../shared/router";
 import { useErrorMessage } from "../shared/ui/error-message";
-import { Bell, Card, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Search, Send, Shield, Sun } from "../shared/ui/icons";
+import {
+  Bell,
+  Card,
+  Gear,
+  Globe,
+  Keyboard,
+  Moon,
+  Out,
+  People,
+  Plus,
+  Pulse,
+  Screen,
+  Search,
+  Send,
+  Shield,
+  Sun,
+  Wrench,
+} from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";
 import { showToast } from "../shared/ui/toast";
 import type { Command, Group } from "./commands";
@@ -101,8 +118,10 @@ function usePages(): Command[] {
       ? [
           open("pages", "/", { label: t.nav.monitors, icon: <Pulse /> }),
           open("pages", "/alerts", { label: t.nav.alerts, icon: <Bell /> }),
+          open("pages", "/maintenance", { label: t.nav.maintenance, icon: <Wrench /> }),
           open("pages", "/notifiers", { label: t.nav.notifiers, icon: <Send /> }),
           open("pages", "/wallboard", { label: t.nav.wallboard, icon: <Screen /> }),
+          open("pages", "/maintenance?view=month", { label: t.palette.month, hint: t.nav.maintenance, icon: <Wrench /> }),
         ]
       : []),
     open("pages", "/team", { label: t.nav.team, icon: <People /> }),
@@ -119,6 +138,7 @@ function useActions(openDialog: OpenDialog): Command[] {
   const { palette } = t;
   const open = useOpener();
   const edits = useMay("edit");
+  const responds = useMay("respond");
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
   const { choose } = useScheme();
@@ -134,6 +154,7 @@ function useActions(openDialog: OpenDialog): Command[] {
           open("actions", "/notifier/new", { label: palette.newNotifier, icon: <Plus /> }),
         ]
       : []),
+    ...(responds ? [open("actions", "/maintenance/new", { label: t.maintenance.newTitle, icon: <Plus /> })] : []),
     act("team", t.teams.newTitle, <Plus />, () => openDialog("team")),
     act("help", t.nav.keys, <Keyboard />, () => openDialog("help")),
     act("language", palette.language, <Globe />, () => setLanguage(language === "en" ? "de" : "en")),

@@ -10,13 +10,13 @@ export { monitorsQuery, rowsWithStatus, type MonitorRow };
 export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
 /** A heartbeat as shown in the bars. */
-export type Shown = components["schemas"]["Beat"];
+export type Shown = components["schemas"]["Beat"] & Pick<Heartbeat, "standing">;
 export type Alert = components["schemas"]["Alert"];
 export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
 export type Type = MonitorType;
-export const types = valuesOfSet<Type>({ http: true, http_keyword: true, ping: true, tcp: true, dns: true, api: true });
+export const types = valuesOfSet<Type>({ http: true, http_keyword: true, ping: true, tcp: true, dns: true, api: true, group: true });
 
 /** The name of a type; one that this version does not know yet is shown as it is. */
 export function typeName(word: string, t: FirstTexts): string {
@@ -28,15 +28,24 @@ export function typeName(word: string, t: FirstTexts): string {
 export type State = MonitorStatus | "blocked" | "paused";
 export const states = valuesOfSet<State>({ down: true, blocked: true, pending: true, up: true, paused: true });
 
-/** An outage lasts until a check has passed, even while checks cannot run. */
-export function stateOf(monitor: Pick<Monitor, "isactive" | "status" | "blocked">): State {
+/** An outage lasts until a check has passed, even while checks cannot run. Maintenance may pause them; the status stays. */
+export function stateOf(monitor: Pick<Monitor, "isactive" | "status" | "blocked" | "maintenance">): State {
   if (!monitor.isactive) return "paused";
-  return monitor.blocked && monitor.status !== "down" ? "blocked" : monitor.status;
+  return monitor.blocked && !monitor.maintenance && monitor.status !== "down" ? "blocked" : monitor.status;
 }
 
 /** The state that a heartbeat is marked with: one that could not be checked says nothing about the target. */
 export function stateOfBeat(status: HeartbeatStatus): State {
   return status === "unknown" ? "blocked" : status;
+}
+
+/** What a heartbeat is shown as. */
+export type BeatKind = HeartbeatStatus | "maintenance" | "unreachable";
+
+/** During maintenance, checks do not count, or are left out; what failed but does not count as down was unreachable. */
+export function kindOf({ status, standing, message }: Shown): BeatKind {
+  if (standing === "maintenance" || (status === "unknown" && message.startsWith("maintenance: "))) return "maintenance";
+  return status === "down" && standing === "unknown" ? "unreachable" : status;
 }
 
 /** The target of a monitor in one line. */
@@ -64,7 +73,7 @@ export function isCheckable({ type, isactive }: Pick<MonitorRow, "type" | "isact
 
 export function rowOf(monitor: Monitor): MonitorRow {
   const { monitorid, type, isactive, name, tags, heartbeat_interval, blocked, upside_down_mode } = monitor;
-  const { status, status_since, last_check, last_message, load_time } = monitor;
+  const { status, status_since, last_check, last_message, load_time, maintenance } = monitor;
   const shown = { monitorid, type, isactive, name, tags, heartbeat_interval, blocked, ...(upside_down_mode && { upside_down_mode }) };
   return {
     status,
@@ -73,6 +82,7 @@ export function rowOf(monitor: Monitor): MonitorRow {
     last_message,
     load_time,
     ...shown,
+    ...(maintenance && { maintenance }),
     target: targetOf(monitor),
     notifiers: monitor.notifiers.map(({ notifierid }) => notifierid),
   };

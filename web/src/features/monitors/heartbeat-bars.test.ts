@@ -21,6 +21,16 @@ test("a failed heartbeat is taller, so that color is not the only difference", (
   expect(height(down)).toBeGreaterThan(height(up));
 });
 
+test("maintenance and unreachable differ from failures in color and shape", () => {
+  const planned: Heartbeat = { ...beat("down"), standing: "maintenance" };
+  const unreachable: Heartbeat = { ...beat("down"), standing: "unknown" };
+  const paths = outlines([planned, unreachable, beat("down")], 3, 20);
+  expect([paths.maintenance, paths.down].map(count)).toEqual([1, 1]);
+  expect(count(paths.unreachable)).toBe(5);
+  expect(paths.maintenance).toMatch(/^M0 .*v5q/);
+  expect(paths.up).toBe("");
+});
+
 test("at most the maximum number of bars is drawn", () => {
   expect(
     count(

@@ -1,14 +1,14 @@
 /**
  * Recent checks as bars, newest on the right. A failed check is taller as well as
- * red; an unknown result is a dot.
+ * red; one during maintenance is short and blue; one that could not reach its target
+ * through our own path is hatched; an unknown result is a dot.
  */
 import { memo, useMemo, useState, type PointerEvent } from "react";
-import type { HeartbeatStatus } from "../../shared/api/closed-sets";
 import { useNow } from "../../shared/lib/now";
 import { clock, millis } from "../../shared/lib/time";
 import { useFirstTexts, useLanguage } from "../../shared/i18n";
 import styles from "./heartbeat-bars.module.css";
-import type { Shown } from "./data";
+import { kindOf, type BeatKind, type Shown } from "./data";
 
 const STEP = 6;
 const WIDTH = 4;
@@ -20,28 +20,32 @@ interface Props {
   height?: number;
 }
 
-/** The height of a bar as a share of the whole; an unknown result is a dot instead. */
-const heights: Record<Exclude<HeartbeatStatus, "unknown">, number> = { up: 0.6, down: 1 };
+/** The height of a bar as a share of the whole; an unknown result is a dot. */
+const heights: Record<BeatKind, number> = { up: 0.6, down: 1, unknown: 0.2, maintenance: 0.35, unreachable: 1 };
 
-/** The bars of each status as one SVG path: three elements, however many bars. */
-export function outlines(beats: readonly Shown[], room: number, height: number): Record<HeartbeatStatus, string> {
-  const paths: Record<HeartbeatStatus, string> = { up: "", down: "", unknown: "" };
+/** The bars of each kind as one SVG path: a few elements, however many bars. */
+export function outlines(beats: readonly Shown[], room: number, height: number): Record<BeatKind, string> {
+  const paths: Record<BeatKind, string> = { up: "", down: "", unknown: "", maintenance: "", unreachable: "" };
   const shown = beats.slice(-room);
   shown.forEach((beat, index) => {
-    const tall = beat.status === "unknown" ? 4 : Math.round(height * heights[beat.status]);
+    const kind = kindOf(beat);
+    const tall = Math.round(height * heights[kind]);
     const x = (room - shown.length + index) * STEP;
     const y = (height - tall) / 2;
-    paths[beat.status] += `M${x} ${y + 1}q0-1 1-1h2q1 0 1 1v${tall - 2}q0 1-1 1h-2q-1 0-1-1z`;
+    if (kind === "unreachable") for (let top = y; top < y + tall; top += 4) paths[kind] += `M${x} ${top + 2}l4-2v2l-4 2z`;
+    else paths[kind] += `M${x} ${y + 1}q0-1 1-1h2q1 0 1 1v${tall - 2}q0 1-1 1h-2q-1 0-1-1z`;
   });
   return paths;
 }
+
+const kinds = Object.keys(heights) as BeatKind[];
 
 export const HeartbeatBars = memo(function HeartbeatBars({ beats, room, height = 20 }: Props) {
   const t = useFirstTexts();
   const paths = useMemo(() => outlines(beats, room, height), [beats, room, height]);
   const [at, setAt] = useState<number | null>(null);
   const width = room * STEP - (STEP - WIDTH);
-  const failed = beats.filter((beat) => beat.status === "down").length;
+  const count = (kind: BeatKind) => beats.filter((beat) => kindOf(beat) === kind).length;
   const point = (event: PointerEvent<HTMLElement>) => {
     // The bars can be narrower than their container.
     const box = (event.currentTarget.firstElementChild ?? event.currentTarget).getBoundingClientRect();
@@ -57,13 +61,11 @@ export const HeartbeatBars = memo(function HeartbeatBars({ beats, room, height =
         width={width}
         height={height}
         role="img"
-        aria-label={t.monitors.barsLabel(beats.length, failed)}
+        aria-label={t.monitors.barsLabel(beats.length, count("down"), count("maintenance"))}
         preserveAspectRatio="none"
       >
         {shown.length < room && <path className={styles.none} d={blanks(room - shown.length, height)} />}
-        {paths.up && <path className={styles.up} d={paths.up} />}
-        {paths.down && <path className={styles.down} d={paths.down} />}
-        {paths.unknown && <path className={styles.unknown} d={paths.unknown} />}
+        {kinds.map((kind) => paths[kind] && <path key={kind} className={styles[kind]} d={paths[kind]} />)}
       </svg>
       {pointed && at !== null && <Tooltip beat={pointed} left={((room - shown.length + at) * STEP + WIDTH / 2) / width} />}
     </span>
@@ -86,7 +88,7 @@ function Tooltip({ beat, left }: { beat: Shown; left: number }) {
   const { locale } = useLanguage();
   return (
     <span className={styles.tip} style={{ left: `${left * 100}%` }} data-side={left > 0.6 ? "left" : left < 0.2 ? "right" : undefined}>
-      <b>{t.monitors.results[beat.status]}</b>
+      <b>{t.monitors.results[kindOf(beat)]}</b>
       <span className="num">
         {clock(Date.parse(beat.at), now, locale)}
         {typeof beat.load_time === "number" && ` · ${millis(beat.load_time, locale)}`}

@@ -67,6 +67,7 @@ function listen(client: QueryClient): () => void {
   let saved = new Set<string>();
   let deleted = new Set<string>();
   let alerted = false;
+  let maintained = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let healthTimers: ReturnType<typeof setTimeout>[] = [];
   let lost = false;
@@ -87,6 +88,8 @@ function listen(client: QueryClient): () => void {
     apply(client, beats);
     if (alerted) refetch(client, ALERTS);
     alerted = false;
+    if (maintained) renew(client);
+    maintained = false;
     if (isAnyChanged(beats)) renewHealthSoon();
     if (gone.size > 0) forget(client, gone);
     void read(
@@ -112,6 +115,7 @@ function listen(client: QueryClient): () => void {
       on(source, "saved", (data) => saved.add((data as Beat).monitorid));
       on(source, "deleted", (data) => deleted.add((data as Beat).monitorid));
       on(source, "alert", () => (alerted = true));
+      on(source, "maintenance", () => (maintained = true));
       source.addEventListener("missed", () => renew(client));
     },
     opened: () => {
@@ -144,7 +148,8 @@ function listen(client: QueryClient): () => void {
 }
 
 function renew(client: QueryClient) {
-  for (const key of ["monitors", "monitor", "beats", "summary", "alerts"]) void client.invalidateQueries({ queryKey: [key] });
+  for (const key of ["monitors", "monitor", "beats", "summary", "alerts", "maintenance"])
+    void client.invalidateQueries({ queryKey: [key] });
 }
 
 /**

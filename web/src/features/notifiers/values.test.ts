@@ -14,6 +14,8 @@ const base = {
   modified: "",
   isdefault: true,
   health: { state: "unused" } as const,
+  events: ["monitor.down" as const, "monitor.up" as const],
+  min_severity: "info" as const,
 };
 const email: Notifier = {
   ...base,

@@ -8,8 +8,11 @@ export const eventTypes = valuesOfSet<EventType>({
   "monitor.reminder": true,
   "monitor.up": true,
   "monitor.certificate_expiring": true,
+  "monitor.flapping": true,
+  "monitor.steady": true,
   "alert.acknowledged": true,
   "alert.assigned": true,
+  "alert.escalated": true,
   "alert.resolved": true,
   "notifier.test": true,
 });

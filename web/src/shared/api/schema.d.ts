@@ -22,6 +22,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/calendar/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The calendar of an on-call schedule or of a user's shifts: 31 days back and 93 days ahead. */
+        get: operations["get_calendar"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/membership/save": {
         parameters: {
             query?: never;
@@ -666,6 +683,57 @@ export interface paths {
         put?: never;
         /** Exchanges a user name and password, or an API key pair, for a bearer token. */
         post: operations["post_authenticated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the caller is notified by escalation policies and assignments. */
+        get: operations["get_contacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/contacts/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates a new URL of the calendar of the caller's shifts. The old one stops working. */
+        post: operations["post_contacts_feed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/contacts/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sets how the caller is notified. All rules apply, each after its own delay. */
+        post: operations["post_contacts_save"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1701,6 +1769,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/oncall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is on call in each schedule. */
+        get: operations["get_oncall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/override/{overrideid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an override. */
+        delete: operations["delete_override_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/password/lost": {
         parameters: {
             query?: never;
@@ -1826,6 +1928,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's escalation policies. */
+        get: operations["get_policies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/policy/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates an escalation policy, or changes the one with the given `policyid`. Omitted fields
+         *     retain their values. A change applies to open alerts from their next step on.
+         */
+        post: operations["post_policy_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/policy/{policyid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an escalation policy that no monitor and no routing rule uses. */
+        delete: operations["delete_policy_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/reauthenticate": {
         parameters: {
             query?: never;
@@ -1909,6 +2065,168 @@ export interface paths {
          *     for those with a tag.
          */
         get: operations["get_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/routing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The routing rules of the team. */
+        get: operations["get_routing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/routing/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the routing rules of the team. They apply to alerts that open from then on. */
+        post: operations["post_routing_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/routing/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows who would be notified of an alert of a monitor, over the full length of its escalation
+         *     policy, if nobody responded. Nothing is sent.
+         */
+        post: operations["post_routing_try"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedule/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates an on-call schedule, or changes the one with the given `scheduleid`. Omitted fields
+         *     retain their values.
+         */
+        post: operations["post_schedule_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedule/{scheduleid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an on-call schedule that no policy uses, with its overrides. */
+        delete: operations["delete_schedule_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedule/{scheduleid}/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates a new URL of the calendar of a schedule. The old one stops working. */
+        post: operations["post_schedule_feed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedule/{scheduleid}/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An on-call schedule and its shifts in a range. */
+        get: operations["get_schedule_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedule/{scheduleid}/override": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets a user take over in an on-call schedule for a while. Of two overrides at the same time,
+         *     the newer one counts.
+         */
+        post: operations["post_schedule_override"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's on-call schedules. */
+        get: operations["get_schedules"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2669,8 +2987,15 @@ export interface components {
             success: boolean;
             users: components["schemas"]["AdminUser"][];
         };
+        Affected: {
+            /** @description Directly or not. */
+            count: number;
+            /** @description The first 50 of them. */
+            names: string[];
+        };
         Alert: {
             acknowledged?: components["schemas"]["Acknowledgement"] | null;
+            affected?: components["schemas"]["Affected"] | null;
             /** Format: uuid */
             alertid: string;
             assignee?: components["schemas"]["Assignee"] | null;
@@ -2683,11 +3008,17 @@ export interface components {
             ended?: string | null;
             kind: components["schemas"]["AlertKind"];
             monitor: components["schemas"]["AlertMonitor"];
+            next_step?: components["schemas"]["NextStep"] | null;
             /**
              * Format: date-time
              * @description When notifications were sent; null if they were not.
              */
             notified?: string | null;
+            /**
+             * Format: uuid
+             * @description The policy that escalates it; null if none does.
+             */
+            policyid?: string | null;
             resolved?: components["schemas"]["Resolution"] | null;
             severity: components["schemas"]["Severity"];
             /**
@@ -2718,7 +3049,7 @@ export interface components {
          * @description What an alert is about.
          * @enum {string}
          */
-        AlertKind: "outage" | "certificate";
+        AlertKind: "outage" | "certificate" | "flapping";
         AlertList: {
             /** @description Newest first. */
             alerts: components["schemas"]["Alert"][];
@@ -2984,6 +3315,17 @@ export interface components {
         CommentAlert: {
             text: string;
         };
+        /** @description One way to notify the caller. */
+        ContactRule: {
+            /**
+             * Format: int32
+             * @description Seconds to wait.
+             */
+            after: number;
+            min_severity: components["schemas"]["Severity"];
+            /** @description The id of a notifier, or `account` for an email to the caller's address. */
+            notifierid: string;
+        };
         ContactUs: {
             /** Format: email */
             "contact-email": string;
@@ -2991,12 +3333,25 @@ export interface components {
             "contact-name": string;
             "contact-subject": string;
         };
+        /** @description How the caller is notified. */
+        Contacts: {
+            /** @description Whether the calendar of the caller's shifts has a URL. */
+            feed: boolean;
+            message?: string;
+            rules: components["schemas"]["ContactRule"][];
+            success: boolean;
+        };
         CurrentSession: {
             /** @description Whether sign-up is open and nobody has signed up yet. */
             first_signup: boolean;
             success: boolean;
             user?: components["schemas"]["Me"] | null;
         };
+        /**
+         * @description A day of the week.
+         * @enum {string}
+         */
+        Day: "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun";
         /** @description The monitors to delete: exactly one of `ids` and `filter`. */
         DeleteMonitors: {
             /** @description Only report how many would be deleted; none is. */
@@ -3041,6 +3396,17 @@ export interface components {
          * @enum {string}
          */
         DeliveryState: "waiting" | "delivered" | "failed";
+        /** @description A monitor that another one depends on. */
+        Dependency: {
+            as: components["schemas"]["DependencyKind"];
+            /** Format: uuid */
+            monitorid: string;
+        };
+        /**
+         * @description What a monitor is to one that depends on it.
+         * @enum {string}
+         */
+        DependencyKind: "service" | "path";
         DisableMfa: {
             /** @description A code from the authenticator app, or a recovery code. */
             mfacode: string;
@@ -3157,10 +3523,22 @@ export interface components {
             /** @description The new end: a local time in the zone of the window, or a time with an offset or Z. */
             until: string;
         };
+        /** @description The URL of a calendar. */
+        FeedUrl: {
+            message: string;
+            success: boolean;
+            /** @description Shown only now. Everyone who has it can read the calendar. */
+            url: string;
+        };
         FieldError: {
             /** @description The field's path, such as `http.url`. */
             field: string;
             message: string;
+        };
+        /** @description Who is notified when somebody else is on call. */
+        Handover: {
+            notifiers: string[];
+            people: boolean;
         };
         /**
          * @description Whether a notifier works; unused until something has been sent with its settings.
@@ -3205,6 +3583,18 @@ export interface components {
          * @enum {string}
          */
         HeartbeatStatus: "up" | "down" | "unknown";
+        /**
+         * @description The same hours on some days. If `from` is later than `to`, they cross midnight and belong to
+         *     the day they begin on.
+         */
+        Hours: {
+            /** @description Empty: every day. */
+            days: components["schemas"]["Day"][];
+            /** @description A local time such as 22:00. */
+            from: string;
+            /** @description A local time such as 06:00; 24:00 is the end of the day. */
+            to: string;
+        };
         /**
          * @description How an HTTP check authenticates.
          * @enum {string}
@@ -3316,27 +3706,27 @@ export interface components {
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "policy.create" | "policy.update" | "policy.delete" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.override" | "schedule.feed" | "routing.update" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
          */
-        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "alert" | "alerts" | "maintenance" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
+        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "alert" | "alerts" | "maintenance" | "policy" | "schedule" | "routing" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "not_running" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "policy_linked" | "schedule_linked" | "not_running" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "alert.acknowledged" | "alert.assigned" | "alert.resolved" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.escalated" | "alert.resolved" | "notifier.test";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
          */
-        KnownMonitorType: "api" | "dns" | "http" | "http_keyword" | "ping" | "tcp";
+        KnownMonitorType: "api" | "dns" | "group" | "http" | "http_keyword" | "ping" | "tcp";
         /**
          * @description The known values of NotifierType.
          * @enum {string}
@@ -3352,6 +3742,21 @@ export interface components {
          * @enum {string}
          */
         KnownWebhookTemplate: "slack" | "discord" | "teams" | "telegram" | "ntfy" | "pagerduty" | "uptime_kuma";
+        /** @description Users who take turns. */
+        Layer: {
+            /**
+             * Format: int32
+             * @description How many units a turn lasts.
+             */
+            every: number;
+            /** @description Empty: always. */
+            hours: components["schemas"]["Hours"][];
+            name: string;
+            /** @description The local time of the first handover, and of all others. */
+            starts: string;
+            unit: components["schemas"]["TurnUnit"];
+            users: string[];
+        };
         /**
          * @description What an action link can do.
          * @enum {string}
@@ -3908,12 +4313,27 @@ export interface components {
             blocked?: string | null;
             /** Format: date-time */
             created: string;
+            /** @description The number of monitors that depend on it directly. */
+            dependents: number;
+            /** @description The monitors it depends on. */
+            depends_on: components["schemas"]["Dependency"][];
             dns?: components["schemas"]["MonitorDns"] | null;
+            /**
+             * Format: int32
+             * @description From how many outages within `flap_within` it counts as flapping; 0 for never.
+             */
+            flap_outages: number;
+            /**
+             * Format: int64
+             * @description Seconds.
+             */
+            flap_within: number;
             /**
              * Format: int64
              * @description Seconds; null for the default and for types other than api.
              */
             grace?: number | null;
+            group?: components["schemas"]["MonitorGroup"] | null;
             /** Format: int32 */
             heartbeat_interval: number;
             hostname?: string | null;
@@ -3934,6 +4354,11 @@ export interface components {
             monitorid: string;
             name: string;
             notifiers: components["schemas"]["LinkedNotifier"][];
+            /**
+             * Format: uuid
+             * @description The escalation policy of its outages; null if it has none.
+             */
+            policyid?: string | null;
             port?: string | null;
             /** @description The URL with which the target reports its status; for type api only. */
             push_url?: string | null;
@@ -3992,6 +4417,27 @@ export interface components {
             monitors?: string[];
             /** @description Monitors with one of these tags. */
             tags?: string[];
+        };
+        MonitorGroup: {
+            all_tags: string[];
+            down: number;
+            everything: boolean;
+            groups: string[];
+            /** @description Members that are pending, inactive or in maintenance. */
+            left_out: number;
+            members_quiet: boolean;
+            monitors: string[];
+            /** @description Whether some members are down, but not enough. */
+            partial: boolean;
+            rule: string;
+            tags: string[];
+            /** @description The members, without those that are left out. */
+            total: number;
+            up: number;
+            /** @description By the ids of members. */
+            weights: {
+                [key: string]: number;
+            };
         };
         MonitorHttp: {
             accepted_status_codes: string[];
@@ -4107,6 +4553,26 @@ export interface components {
              */
             tags?: string[] | null;
         };
+        /** @description The user who is on call next. */
+        NextOnCall: {
+            email?: string | null;
+            /** Format: date-time */
+            from: string;
+            /** Format: uuid */
+            userid: string;
+        };
+        /** @description An escalation step that follows. */
+        NextStep: {
+            /** Format: date-time */
+            at: string;
+            /** @description The names of the people and notifiers that it reaches. */
+            notifies: string[];
+            /**
+             * Format: int32
+             * @description From 1.
+             */
+            step: number;
+        };
         /** @description A notifier. */
         Notifier: {
             /** @description For type account. */
@@ -4119,16 +4585,21 @@ export interface components {
             disabled_reason: string;
             /** @description For type email. */
             email?: components["schemas"]["NotifierEmail"];
+            /** @description The types of events that it gets. */
+            events: components["schemas"]["EventType"][];
             health: components["schemas"]["NotifierHealth"];
             /** @description Whether the notifier sends messages. */
             isactive: boolean;
             /** @description Whether new monitors use the notifier unless they name their own. */
             isdefault: boolean;
+            /** @description Less urgent outages are not reported. */
+            min_severity: components["schemas"]["Severity"];
             /** Format: date-time */
             modified: string;
             name: string;
             /** Format: uuid */
             notifierid: string;
+            quiet?: components["schemas"]["Quiet"] | null;
             /** @description True if secrets were removed, because the caller may not edit. */
             redacted?: boolean;
             type: components["schemas"]["NotifierType"];
@@ -4247,9 +4718,52 @@ export interface components {
             /** @description Case-insensitive. */
             status: components["schemas"]["ReportStatus"];
         };
+        /** @description Who is on call in a schedule. */
+        OnCall: {
+            /** @description Whether nobody is on call. */
+            gap: boolean;
+            name: string;
+            next?: components["schemas"]["NextOnCall"] | null;
+            now?: components["schemas"]["OnCallUser"] | null;
+            /** Format: uuid */
+            scheduleid: string;
+            /**
+             * Format: date-time
+             * @description When that changes; null if it does not in the next 93 days.
+             */
+            until?: string | null;
+        };
+        OnCallList: {
+            oncall: components["schemas"]["OnCall"][];
+            success: boolean;
+        };
+        /** @description A user on call. */
+        OnCallUser: {
+            email?: string | null;
+            /** Format: uuid */
+            userid: string;
+        };
         /** @description A user named by their id. */
         OneUser: {
             userid: string;
+        };
+        /** @description Somebody who takes over for a while. */
+        Override: {
+            email?: string | null;
+            /** Format: date-time */
+            ends: string;
+            /** Format: uuid */
+            overrideid: string;
+            /** Format: date-time */
+            starts: string;
+            /** Format: uuid */
+            userid: string;
+        };
+        OverrideAnswer: {
+            message: string;
+            /** Format: uuid */
+            overrideid: string;
+            success: boolean;
         };
         /**
          * @description The type of a payment method.
@@ -4381,6 +4895,61 @@ export interface components {
             /** Format: double */
             uptime?: number | null;
         };
+        /** @description An escalation policy. */
+        Policy: {
+            /**
+             * Format: int32
+             * @description Seconds after which follow-ups of an acknowledged alert resume; 0 for never.
+             */
+            ack_timeout: number;
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: int32
+             * @description Seconds from the last step of a round to the next round.
+             */
+            every: number;
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            /** Format: uuid */
+            policyid: string;
+            /**
+             * Format: int32
+             * @description How many rounds follow the first one.
+             */
+            repeat: number;
+            steps: components["schemas"]["PolicyStep"][];
+        };
+        PolicyAnswer: {
+            message: string;
+            policy: components["schemas"]["Policy"];
+            success: boolean;
+        };
+        PolicyList: {
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            policies: components["schemas"]["Policy"][];
+            success: boolean;
+        };
+        /** @description A step of a policy. */
+        PolicyStep: {
+            /**
+             * Format: int32
+             * @description Seconds after the previous step, or after the outage was reported.
+             */
+            after: number;
+            notify: components["schemas"]["PolicyTarget"][];
+        };
+        /** @description Who a step notifies: exactly one of the fields. */
+        PolicyTarget: {
+            /** @description True for every member of the team. */
+            everybody?: boolean;
+            notifierid?: string;
+            /** @description The user on call. */
+            scheduleid?: string;
+            userid?: string;
+        };
         /** @description The plan to preview. The other fields of `membership/save` are ignored. */
         PreviewMembership: {
             /** @description The plan's id or name; case-insensitive. */
@@ -4421,6 +4990,20 @@ export interface components {
             msg?: string;
             ok: boolean;
         };
+        /** @description Quiet hours. */
+        Quiet: {
+            /** @description Messages of this severity or a higher one are sent nevertheless. */
+            except: components["schemas"]["Severity"];
+            hours: components["schemas"]["Hours"][];
+            /** @description Whether other messages are sent at the end, or never. */
+            then: components["schemas"]["QuietThen"];
+            time_zone: string;
+        };
+        /**
+         * @description What happens to messages in quiet hours.
+         * @enum {string}
+         */
+        QuietThen: "hold" | "drop";
         /** @description The caller's credentials, entered again. */
         Reauthenticate: {
             /** @description A code from the authenticator app, or a recovery code; required if MFA is on. */
@@ -4596,9 +5179,79 @@ export interface components {
          * @enum {string}
          */
         Role: "owner" | "admin" | "editor" | "responder" | "viewer" | "billing";
+        /** @description The routing rules of the team. */
+        RoutingBody: {
+            message?: string;
+            /**
+             * Format: int64
+             * @description Increases with every change.
+             */
+            revision: number;
+            /** @description In the order of their evaluation. */
+            rules: components["schemas"]["Rule"][];
+            success: boolean;
+        };
+        /** @description What would suppress an alert. */
+        RoutingSuppression: {
+            /** @description The name of the maintenance window. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description Null if its end is not known.
+             */
+            until?: string | null;
+        };
+        /** @description What would happen to an alert if nobody responded. */
+        RoutingTried: {
+            /** @description In the order of time, at most 1000. */
+            notified: components["schemas"]["TriedMessage"][];
+            /** Format: uuid */
+            policyid?: string | null;
+            /** @description The names of the rules that match. */
+            rules: string[];
+            severity: components["schemas"]["Severity"];
+            success: boolean;
+            suppressed_by?: components["schemas"]["RoutingSuppression"] | null;
+        };
+        /** @description A routing rule. */
+        Rule: {
+            all_tags: string[];
+            everything: boolean;
+            groups: string[];
+            /** @description Empty: always. */
+            hours: components["schemas"]["Hours"][];
+            /** @description Empty: all. */
+            kinds: components["schemas"]["AlertKind"][];
+            monitors: string[];
+            name: string;
+            notifiers: string[];
+            /** Format: uuid */
+            policyid?: string | null;
+            /** @description Empty: all. */
+            severities: components["schemas"]["Severity"][];
+            severity?: components["schemas"]["Severity"] | null;
+            stop: boolean;
+            tags: string[];
+            time_zone: string;
+        };
         /** @description A key pair to create (without `apikeyid`) or to rename. */
         SaveApiKey: components["schemas"]["NewApiKey"] & {
             apikeyid?: string | null;
+        };
+        /** @description One way to notify the caller. */
+        SaveContactRule: {
+            /**
+             * Format: int32
+             * @description Seconds to wait. Default: 0.
+             */
+            after?: number | null;
+            min_severity?: components["schemas"]["Severity"] | null;
+            /** @description The id of a notifier of the team, or `account` for an email to the caller's address. */
+            notifierid: string;
+        };
+        /** @description How the caller is notified. */
+        SaveContacts: {
+            rules: components["schemas"]["SaveContactRule"][];
         };
         /** @description The DNS query and the resolver. */
         SaveDns: {
@@ -4623,6 +5276,36 @@ export interface components {
             to_email?: components["schemas"]["TextOrList"] | null;
             /** @description Empty for no authentication. */
             username?: string | null;
+        };
+        /** @description The members of a group and its rule. */
+        SaveGroup: {
+            all_tags?: components["schemas"]["TextOrList"] | null;
+            everything?: boolean | null;
+            groups?: components["schemas"]["TextOrList"] | null;
+            /** @description Outages of members are only reported through the group. */
+            members_quiet?: boolean | null;
+            monitors?: components["schemas"]["TextOrList"] | null;
+            /**
+             * @description When the group is down: any (one member is down; the default), all, at_least:N, percent:P
+             *     or weight:W.
+             */
+            rule?: string | null;
+            tags?: components["schemas"]["TextOrList"] | null;
+            /** @description The weights of members, 1 to 100, by their ids; other members weigh 1. */
+            weights?: Record<string, never> | null;
+        };
+        /** @description Who is notified when somebody else is on call. */
+        SaveHandover: {
+            notifiers?: components["schemas"]["TextOrList"] | null;
+            /** @description The two people themselves. */
+            people?: boolean | null;
+        };
+        /** @description The same hours on some days. */
+        SaveHours: {
+            /** @description Omitted or empty: every day. */
+            days?: components["schemas"]["Day"][] | null;
+            from: string;
+            to: string;
         };
         /** @description The HTTP request and the responses that count as up. */
         SaveHttp: {
@@ -4662,6 +5345,22 @@ export interface components {
              *     `monitors`. Comma-separated tags, or an array of strings. Up to 20.
              */
             tags?: string[] | null;
+        };
+        /** @description Users who take turns. */
+        SaveLayer: {
+            /**
+             * Format: int32
+             * @description How many units a turn lasts. Default: 1.
+             */
+            every?: number | null;
+            /** @description Limits the layer to these hours; omitted or empty: always. */
+            hours?: components["schemas"]["SaveHours"][] | null;
+            name?: string | null;
+            /** @description The local time of the first handover, such as 2026-01-05T09:00, and of all others. */
+            starts: string;
+            unit?: components["schemas"]["TurnUnit"] | null;
+            /** @description The ids of members of the team, in the order of their turns; at most 50. */
+            users: components["schemas"]["TextOrList"];
         };
         /**
          * @description A maintenance window to create (without `maintenanceid`) or to change. At least one of
@@ -4786,6 +5485,7 @@ export interface components {
          *     form in which they are returned.
          */
         SaveMonitor: {
+            depends_on?: components["schemas"]["TextOrList"] | null;
             dns?: components["schemas"]["SaveDns"] | null;
             /**
              * Format: int64
@@ -4794,12 +5494,24 @@ export interface components {
             expected_revision?: number | null;
             /**
              * Format: int32
+             * @description From how many outages within `flap_within` it is reported as flapping instead; 0 (the
+             *     default) for never, or 2 to 100.
+             */
+            flap_outages?: number | null;
+            /**
+             * Format: int32
+             * @description Seconds; 3600 unless set.
+             */
+            flap_within?: number | null;
+            /**
+             * Format: int32
              * @description For api: seconds by which a report may be late.
              */
             grace?: number | null;
+            group?: components["schemas"]["SaveGroup"] | null;
             /**
              * Format: int32
-             * @description Seconds between checks; required for a new monitor.
+             * @description Seconds between checks; required for a new monitor, except for groups (30).
              */
             heartbeat_interval?: number | null;
             /** @description For dns, ping and tcp. */
@@ -4811,6 +5523,8 @@ export interface components {
             /** @description Required for a new monitor. */
             name?: string | null;
             notifiers?: components["schemas"]["TextOrList"] | null;
+            /** @description The escalation policy of its outages; empty for none. */
+            policyid?: string | null;
             port?: components["schemas"]["TextOrNumber"] | null;
             quorum?: components["schemas"]["TextOrNumber"] | null;
             regions?: components["schemas"]["TextOrList"] | null;
@@ -4837,12 +5551,14 @@ export interface components {
              */
             timeout?: number | null;
             type?: components["schemas"]["KnownMonitorType"] | null;
-            /** @description Inverts up and down; required for a new monitor. */
+            /** @description Inverts up and down; required for a new monitor, except for groups (false). */
             upside_down_mode?: boolean | null;
         };
         /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
             email?: components["schemas"]["SaveEmail"] | null;
+            /** @description The types of events that it gets. */
+            events?: components["schemas"]["KnownEventType"][] | null;
             /** @description Whether the notifier sends messages; unchanged if omitted. */
             isactive?: boolean | null;
             /**
@@ -4850,11 +5566,109 @@ export interface components {
              *     omitted, and false for a new notifier.
              */
             isdefault?: boolean | null;
+            min_severity?: components["schemas"]["Severity"] | null;
             /** @description Required for a new notifier, except for type account: the default is the address. */
             name?: string | null;
             notifierid?: string | null;
+            quiet?: components["schemas"]["SaveQuiet"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
+        };
+        /** @description Lets a user take over for a while. */
+        SaveOverride: {
+            /** @description At most 93 days later. */
+            ends: string;
+            /** @description A local time in the zone of the schedule, or a time with an offset or Z. */
+            starts: string;
+            /** @description A member of the team. */
+            userid: string;
+        };
+        /** @description An escalation policy to create (without `policyid`) or to change. */
+        SavePolicy: {
+            /**
+             * Format: int32
+             * @description Seconds after which follow-ups of an acknowledged alert that is still open resume; 0, the
+             *     default, for never.
+             */
+            ack_timeout?: number | null;
+            /**
+             * Format: int32
+             * @description Seconds from the last step of a round to the next round. Default: 1800.
+             */
+            every?: number | null;
+            /** @description Required for a new policy. */
+            name?: string | null;
+            policyid?: string | null;
+            /**
+             * Format: int32
+             * @description How many rounds follow the first one. Default: 0.
+             */
+            repeat?: number | null;
+            /** @description Required for a new policy. */
+            steps?: components["schemas"]["SavePolicyStep"][] | null;
+        };
+        /** @description A step of a policy. */
+        SavePolicyStep: {
+            /**
+             * Format: int32
+             * @description Seconds after the previous step, or after the outage was reported. Default: 0.
+             */
+            after?: number | null;
+            notify: components["schemas"]["PolicyTarget"][];
+        };
+        /** @description Quiet hours. */
+        SaveQuiet: {
+            except?: components["schemas"]["Severity"] | null;
+            hours?: components["schemas"]["SaveHours"][] | null;
+            then?: components["schemas"]["QuietThen"] | null;
+            /** @description Default: UTC. */
+            time_zone?: string | null;
+        };
+        /** @description The routing rules of the team, all of them. */
+        SaveRouting: {
+            /**
+             * Format: int64
+             * @description The revision that the rules are based on; with another one, nothing is saved.
+             */
+            revision?: number | null;
+            rules: components["schemas"]["SaveRule"][];
+        };
+        /**
+         * @description A routing rule. At least one of `monitors`, `tags`, `all_tags` and `everything` selects
+         *     monitors.
+         */
+        SaveRule: {
+            all_tags?: components["schemas"]["TextOrList"] | null;
+            everything?: boolean | null;
+            groups?: components["schemas"]["TextOrList"] | null;
+            /** @description Only at these local times; omitted or empty: always. */
+            hours?: components["schemas"]["SaveHours"][] | null;
+            /** @description Only alerts of these kinds; omitted or empty: all. */
+            kinds?: components["schemas"]["AlertKind"][] | null;
+            monitors?: components["schemas"]["TextOrList"] | null;
+            name: string;
+            notifiers?: components["schemas"]["TextOrList"] | null;
+            /** @description The escalation policy instead of that of the monitor. */
+            policyid?: string | null;
+            /** @description Only alerts of these severities; omitted or empty: all. */
+            severities?: components["schemas"]["Severity"][] | null;
+            severity?: components["schemas"]["Severity"] | null;
+            /** @description The rules after it are not evaluated if it matches. */
+            stop?: boolean | null;
+            tags?: components["schemas"]["TextOrList"] | null;
+            /** @description The time zone of `hours`. Default: UTC. */
+            time_zone?: string | null;
+        };
+        /** @description An on-call schedule to create (without `scheduleid`) or to change. */
+        SaveSchedule: {
+            announce?: components["schemas"]["SaveHandover"] | null;
+            /** @description Later layers take precedence. Required for a new schedule. */
+            layers?: components["schemas"]["SaveLayer"][] | null;
+            /** @description Required for a new schedule. */
+            name?: string | null;
+            scheduleid?: string | null;
+            /** @description The time zone of handovers and hours. Required for a new schedule. */
+            time_zone?: string | null;
         };
         /**
          * @description A service account to create (without `serviceid`), which needs a name and a role, or to
@@ -4925,6 +5739,42 @@ export interface components {
             template?: components["schemas"]["WebhookTemplate"] | null;
             /** @description http or https; required. */
             url?: string | null;
+        };
+        /** @description An on-call schedule. */
+        Schedule: {
+            announce: components["schemas"]["Handover"];
+            /** Format: date-time */
+            created: string;
+            /** @description Whether its calendar has a URL. */
+            feed: boolean;
+            /** @description Later layers take precedence. */
+            layers: components["schemas"]["Layer"][];
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            /** Format: uuid */
+            scheduleid: string;
+            time_zone: string;
+        };
+        ScheduleAnswer: {
+            message: string;
+            schedule: components["schemas"]["Schedule"];
+            success: boolean;
+        };
+        ScheduleList: {
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            schedules: components["schemas"]["Schedule"][];
+            success: boolean;
+        };
+        /** @description A schedule with its shifts. */
+        ScheduleWhole: {
+            /** @description Those in the same range. */
+            overrides: components["schemas"]["Override"][];
+            schedule: components["schemas"]["Schedule"];
+            /** @description Without a gap between them: a time in which nobody is on call is a shift without a user. */
+            shifts: components["schemas"]["Shift"][];
+            success: boolean;
         };
         /**
          * @description What an API key may do at most.
@@ -5025,6 +5875,26 @@ export interface components {
          * @enum {string}
          */
         Severity: "info" | "warning" | "critical";
+        /** @description A time in which the same user is on call. */
+        Shift: {
+            email?: string | null;
+            /** Format: date-time */
+            from: string;
+            /** @description The place of the layer, from 0; null for an override or a gap. */
+            layer?: number | null;
+            /**
+             * Format: uuid
+             * @description The id of the override; null for a layer or a gap.
+             */
+            override?: string | null;
+            /** Format: date-time */
+            to: string;
+            /**
+             * Format: uuid
+             * @description Null: nobody is on call.
+             */
+            userid?: string | null;
+        };
         /** @description A new account with its own team. */
         SignUp: {
             /** Format: email */
@@ -5155,8 +6025,11 @@ export interface components {
             uptime_30d?: number | null;
         };
         Suppression: {
-            /** Format: uuid */
-            id: string;
+            /**
+             * Format: uuid
+             * @description The window, the monitor or, for flapping, the alert; null if the caller may not see it.
+             */
+            id?: string | null;
             name: string;
             reason: components["schemas"]["SuppressionReason"];
             /** Format: date-time */
@@ -5171,7 +6044,7 @@ export interface components {
          * @description What suppresses an alert.
          * @enum {string}
          */
-        SuppressionReason: "maintenance";
+        SuppressionReason: "flapping" | "maintenance" | "dependency" | "group";
         /** @description One of the caller's teams. */
         TeamChoice: {
             groupid: string;
@@ -5248,12 +6121,41 @@ export interface components {
          * @description What an entry of an alert's timeline is about; `delivery` for a notification.
          * @enum {string}
          */
-        TimelineKind: "opened" | "suppressed" | "released" | "notified" | "acknowledged" | "unacknowledged" | "snoozed" | "woke" | "assigned" | "commented" | "severity" | "paused" | "resumed" | "recovered" | "resolved" | "delivery";
+        TimelineKind: "opened" | "suppressed" | "released" | "notified" | "not_sent" | "escalated" | "nobody" | "acknowledged" | "unacknowledged" | "snoozed" | "woke" | "assigned" | "commented" | "severity" | "paused" | "resumed" | "recovered" | "resolved" | "delivery";
         Token: {
             success: boolean;
             /** @description A bearer token. */
             token: string;
         };
+        /** @description A message that would be sent. */
+        TriedMessage: {
+            /** Format: date-time */
+            at: string;
+            /** @description The name of the notifier or user. */
+            notifier: string;
+            /**
+             * Format: date-time
+             * @description The end of the quiet hours that it would wait for.
+             */
+            waits_until?: string | null;
+            why: string;
+        };
+        /** @description An alert to try the rules with. */
+        TryRoutingBody: {
+            /**
+             * Format: date-time
+             * @description Default: now.
+             */
+            at?: string | null;
+            kind?: components["schemas"]["AlertKind"] | null;
+            monitorid: string;
+            severity?: components["schemas"]["Severity"] | null;
+        };
+        /**
+         * @description The unit of the turns of an on-call layer.
+         * @enum {string}
+         */
+        TurnUnit: "day" | "week";
         UpdatePassword: {
             /**
              * Format: email
@@ -5467,6 +6369,90 @@ export interface operations {
             };
             /** @description Fields are invalid; `errors` lists all of them */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_calendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The end of the URL of a feed, with .ics */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The calendar */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/calendar": string;
+                };
+            };
+            /** @description The calendar has not changed since the given ETag */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The URL is invalid, or was replaced */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10145,6 +11131,286 @@ export interface operations {
                 };
             };
             /** @description The holder of the key is suspended, or the team does not allow the keys of people */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_contacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contacts"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_contacts_feed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The URL */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedUrl"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_contacts_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveContacts"];
+            };
+        };
+        responses: {
+            /** @description The rules as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contacts"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15121,6 +16387,10 @@ export interface operations {
                 q?: string;
                 /** @description Only monitors that are in maintenance, or only those that are not */
                 maintenance?: boolean;
+                /** @description Only this severity */
+                severity?: components["schemas"]["Severity"];
+                /** @description Only members of the group with this id */
+                group?: string;
             };
             header?: never;
             path?: never;
@@ -15148,6 +16418,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such group */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15492,6 +16771,10 @@ export interface operations {
                 q?: string;
                 /** @description Only monitors that are in maintenance, or only those that are not */
                 maintenance?: boolean;
+                /** @description Only this severity */
+                severity?: components["schemas"]["Severity"];
+                /** @description Only members of the group with this id */
+                group?: string;
             };
             header?: never;
             path?: never;
@@ -15519,6 +16802,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such group */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16480,6 +17772,196 @@ export interface operations {
             };
         };
     };
+    get_oncall: {
+        parameters: {
+            query?: {
+                /** @description Default: now */
+                at?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who is on call */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnCallList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_override_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The override's id */
+                overrideid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such override */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_password_lost: {
         parameters: {
             query?: never;
@@ -17233,6 +18715,339 @@ export interface operations {
             };
         };
     };
+    get_policies: {
+        parameters: {
+            query?: {
+                /** @description Policies per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policies */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_policy_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavePolicy"];
+            };
+        };
+        responses: {
+            /** @description The policy as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such policy */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently, or the team has the maximum number of policies; nothing was saved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_policy_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The policy's id */
+                policyid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such policy */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something still uses it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_reauthenticate: {
         parameters: {
             query?: never;
@@ -17652,6 +19467,1007 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                     "text/csv": string;
                     "text/html": string;
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_routing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_routing_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveRouting"];
+            };
+        };
+        responses: {
+            /** @description The rules as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingBody"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently; nothing was saved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_routing_try: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryRoutingBody"];
+            };
+        };
+        responses: {
+            /** @description What would happen */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingTried"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_schedule_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveSchedule"];
+            };
+        };
+        responses: {
+            /** @description The schedule as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such schedule */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently, or the team has the maximum number of schedules; nothing was saved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_schedule_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule's id */
+                scheduleid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such schedule */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A policy still uses it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_schedule_feed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule's id */
+                scheduleid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The URL */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedUrl"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such schedule */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_schedule_get: {
+        parameters: {
+            query?: {
+                /** @description Default: now */
+                from?: string;
+                /** @description At most 93 days later; default: 28 days later */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The schedule's id */
+                scheduleid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleWhole"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such schedule */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_schedule_override: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule's id */
+                scheduleid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveOverride"];
+            };
+        };
+        responses: {
+            /** @description Saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverrideAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such schedule */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The schedule has the maximum number of overrides */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_schedules: {
+        parameters: {
+            query?: {
+                /** @description Schedules per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedules */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleList"];
                 };
             };
             /** @description No valid credentials were sent */

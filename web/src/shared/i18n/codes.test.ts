@@ -8,7 +8,7 @@ import { service as en } from "./service.en";
 const codes = openapi.components.schemas.KnownErrorCode.enum as ErrorCode[];
 
 /** The messages of these carry details; the tables of sentences translate them. */
-const detailed: ErrorCode[] = ["invalid_fields", "notifier_linked", "not_delivered", "plan_limit"];
+const detailed: ErrorCode[] = ["invalid_fields", "notifier_linked", "policy_linked", "schedule_linked", "not_delivered", "plan_limit"];
 
 test("the error codes are in the OpenAPI document", () => {
   expect(codes).toEqual(expect.arrayContaining([...detailed, "not_authenticated", "body_too_large", "card_declined", "method_gone"]));

@@ -15,24 +15,15 @@ export const first = {
     cancel: "Cancel",
     close: "Close",
     dismiss: "Dismiss",
-    remove: "Remove",
-    copy: "Copy",
-    copied: "Copied",
-    copyManually: "Your browser blocked copying. Press Ctrl+C (⌘C) to copy the selected text.",
-    hidden: "Hidden",
     never: "never",
-    more: "Show more",
-    less: "Show less",
-    older: "Show older",
-    newest: (count: number) => `Showing the latest ${count}.`,
     otherLanguage: "Deutsch",
-    typeName: (name: string) => `Type “${name}” to confirm`,
   },
   nav: {
     label: "Main",
     skip: "Skip to content",
     monitors: "Monitors",
     alerts: "Alerts",
+    maintenance: "Maintenance",
     notifiers: "Notifiers",
     billing: "Billing",
     team: "Team",
@@ -42,12 +33,7 @@ export const first = {
     newMonitor: "New monitor",
     account: (email: string, team: string) => `Account menu of ${email}, team ${team}`,
     roles: { owner: "Owner", admin: "Admin", editor: "Editor", responder: "Responder", viewer: "Viewer", billing: "Billing" },
-    appearance: "Appearance",
-    schemes: { system: "System", light: "Light", dark: "Dark" },
-    keys: "Keyboard shortcuts",
     logIn: "Log in again",
-    logOut: "Log out",
-    logOutAll: "Log out everywhere",
   },
   errors: {
     offline: "Can’t reach the server. Check your connection and try again.",
@@ -76,13 +62,14 @@ export const first = {
       MonitorStatus | "blocked" | "paused",
       string
     >,
-    results: { up: "Up", down: "Down", unknown: "Unknown" } satisfies Record<HeartbeatStatus, string>,
-    unknownHelp: "We couldn’t run this check, so we don’t know the target’s state.",
-    types: { http: "HTTP", http_keyword: "Keyword", ping: "Ping", tcp: "TCP", dns: "DNS", api: "Push" } satisfies Record<
+    results: { up: "Up", down: "Down", unknown: "Unknown", maintenance: "Maintenance", unreachable: "Unreachable" } satisfies Record<
+      HeartbeatStatus | "maintenance" | "unreachable",
+      string
+    >,
+    types: { http: "HTTP", http_keyword: "Keyword", ping: "Ping", tcp: "TCP", dns: "DNS", api: "Push", group: "Group" } satisfies Record<
       MonitorType,
       string
     >,
-    phases: { resolve: "DNS", connect: "Connect", tls: "TLS", first_byte: "Waiting (TTFB)", transfer: "Download" },
     byStatus: "Filter by status",
     search: "Search by name, address or tag",
     type: "Type",
@@ -100,19 +87,16 @@ export const first = {
     selectAll: "Select all",
     actions: (name: string) => `Actions for ${name}`,
     uptimeOf: (period: string) => `Uptime, last ${period}`,
-    barsLabel: (count: number, failed: number) =>
+    barsLabel: (count: number, failed: number, planned: number) =>
       count === 0
         ? "No checks yet"
-        : count === 1
+        : count === 1 && planned === 0
           ? `Last check ${failed === 0 ? "passed" : "failed"}`
-          : `Last ${count} checks, ${failed === 0 ? "none" : failed} failed`,
+          : `Last ${count} checks, ${failed === 0 ? "none" : failed} failed${planned === 0 ? "" : `, ${planned} in maintenance`}`,
     none: "No monitors yet",
     noneHelp: "Editors of your team can add them.",
     noMatch: "No monitors match",
     showAll: "Clear filters",
-    pause: "Pause",
-    resume: "Resume",
-    delete: "Delete",
     moreActions: "More actions",
     inverted: "Inverted",
     invertedHelp: "Alert when this becomes reachable.",

@@ -41,8 +41,9 @@ test("every sentence in the tables exists in the service", () => {
   expect(sentences.filter((sentence) => !known(sentence))).toEqual([]);
 });
 
-/** Some begin with a number, and some have an ending that varies. */
-const known = (sentence: string) => source.includes(`"${sentence.replace("{n} ", "")}`);
+/** Some begin with a number, some have an ending that varies, and one is about several kinds of things. */
+const known = (sentence: string) =>
+  source.includes(`"${sentence.replace("{n} ", "").replace(/^The (notifier|policy|schedule) is still linked/, "The {} is still linked")}`);
 
 test("both languages have the same sentences", () => {
   const sentences = ({ refusals }: typeof en) => refusals.map(([sentence]) => sentence).sort();

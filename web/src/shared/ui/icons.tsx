@@ -121,3 +121,4 @@ export const Hook = icon(
 );
 export const Terminal = icon(<path d="M2 3h12v10H2zM4.75 6l2 2-2 2M8.5 10h3" />);
 export const Card = icon(<path d="M2 4h12v8.5H2zM2 7h12M4.5 10h2.5" />);
+export const Wrench = icon(<path d="M13.5 4.5 11 7 9 5l2.5-2.5A3.5 3.5 0 0 0 7 7l-4.5 4.5 2 2L9 9a3.5 3.5 0 0 0 4.5-4.5" />);

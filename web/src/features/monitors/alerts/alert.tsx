@@ -21,13 +21,14 @@ import { NotFound } from "../../../shared/ui/not-found";
 import { Page, Panel } from "../../../shared/ui/page";
 import { Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
+import { useRun } from "../../../shared/ui/use-run";
 import type { Alert } from "../data";
 import styles from "./alert.module.css";
 import { causeOf } from "./cause";
 import { alertQuery, changeAlert, type Detail, type SingleAction } from "./data";
 import { Responses, SeverityLabel, StatusLabel } from "./labels";
 import { inOrder } from "./notes";
-import { ResolveDialog, SnoozeMenu, useRun } from "./respond";
+import { ResolveDialog, SnoozeMenu } from "./respond";
 import { Timeline } from "./timeline";
 import { isLasting, severities } from "./view";
 

@@ -5,10 +5,11 @@ import { useState } from "react";
 import { useTexts } from "../../../shared/i18n";
 import { Chevron, Cross } from "../../../shared/ui/icons";
 import { showToast } from "../../../shared/ui/toast";
+import { useRun } from "../../../shared/ui/use-run";
 import type { Alert } from "../data";
 import bulk from "../list/bulk.module.css";
 import { changeAlerts, type Action, type Outcome } from "./data";
-import { ResolveDialog, SnoozeMenu, useRun } from "./respond";
+import { ResolveDialog, SnoozeMenu } from "./respond";
 
 interface Props {
   list: Alert[];

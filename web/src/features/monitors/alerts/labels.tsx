@@ -1,5 +1,6 @@
 /** The status and severity of an alert in one word each, and who has responded to it. */
 import { useTexts } from "../../../shared/i18n";
+import { Link } from "../../../shared/router";
 import { Badge, type Tone } from "../../../shared/ui/badge";
 import { Moment } from "../../../shared/ui/time";
 import type { AlertStatus, Severity } from "../../../shared/api/closed-sets";
@@ -41,14 +42,17 @@ export function Responses({ alert }: { alert: Alert }) {
     <ul className={styles.responses}>
       {suppressed_by && (
         <li>
-          {alerts.suppressedBy(suppressed_by.name)},{" "}
-          {suppressed_by.until ? (
-            <>
-              {alerts.suppressedUntil} <Moment at={suppressed_by.until} />
-            </>
+          {suppressed_by.reason === "maintenance" ? (
+            <Link to={`/maintenance/${suppressed_by.id}`}>{alerts.suppressedBy[suppressed_by.reason](suppressed_by.name)}</Link>
           ) : (
-            alerts.suppressedOpen
+            alerts.suppressedBy[suppressed_by.reason](suppressed_by.name)
           )}
+          {suppressed_by.until && (
+            <>
+              , {alerts.suppressedUntil} <Moment at={suppressed_by.until} />
+            </>
+          )}
+          {suppressed_by.reason === "maintenance" && !suppressed_by.until && `, ${alerts.suppressedOpen}`}
         </li>
       )}
       {acknowledged && (

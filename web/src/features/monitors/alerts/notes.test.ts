@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import rust from "../../../../../crates/wakeful-core/src/alerting/step.rs?raw";
+import suppression from "../../../../../crates/wakeful-core/src/alerting/suppression.rs?raw";
 import { inOrder, noteOf } from "./notes";
 
 test("what somebody wrote is a comment, and a name ends the sentence", () => {
@@ -12,7 +13,10 @@ test("the sentences of the service are recognized", () => {
   expect(noteOf({ kind: "acknowledged", text: "as the outage before" }).sentence).toBe("asBefore");
   expect(noteOf({ kind: "released", text: "maintenance Backups is over" }).object).toBe("Backups");
   expect(noteOf({ kind: "paused", text: "maintenance Backups" }).object).toBe("Backups");
-  for (const sentence of ['"as the outage before"', '"{} is over"', '"maintenance {name}"']) expect(rust).toContain(sentence);
+  expect(noteOf({ kind: "not_sent", text: "to 100 notifiers: too many messages are waiting" }).object).toBe("100");
+  expect(noteOf({ kind: "suppressed", text: "dependency router" }).object).toBe("router");
+  for (const sentence of ['"as the outage before"', '"{} is over"']) expect(rust).toContain(sentence);
+  expect(suppression).toContain('format!("{} {}", self.reason.as_str(), self.name)');
 });
 
 test("messages follow the decision to send them", () => {

@@ -4,7 +4,7 @@ import type { TimelineEntry } from "./data";
 
 export interface TimelineNote {
   sentence: Exclude<TimelineKind, "delivery"> | "asBefore";
-  /** The end of the sentence: a user, a severity or a window. */
+  /** The end of the sentence: a user, a severity, a window or a monitor. */
   object: string;
   comment: string;
 }
@@ -18,6 +18,7 @@ export function noteOf({ kind, text }: Pick<TimelineEntry, "kind" | "text">): Ti
   if (kind === "acknowledged" && text === AS_BEFORE) return { sentence: "asBefore", object: "", comment: "" };
   if (kind === "assigned" || kind === "severity") return { sentence: kind, object: text, comment: "" };
   if (kind === "suppressed" || kind === "released" || kind === "paused") return { sentence: kind, object: windowOf(text), comment: "" };
+  if (kind === "not_sent") return { sentence: kind, object: /\d+/.exec(text)?.[0] ?? text, comment: "" };
   return { ...said, sentence: kind };
 }
 
@@ -32,7 +33,7 @@ export function inOrder<E extends Pick<TimelineEntry, "kind">>(entries: readonly
   return [...before.filter(({ kind }) => kind !== "delivery"), ...messages, ...entries.slice(decided)];
 }
 
-/** The name in `maintenance Backups` and `maintenance Backups is over`. */
+/** The name in `maintenance Backups` and `maintenance Backups is over`, or of a monitor. */
 function windowOf(text: string): string {
-  return text.replace(/^maintenance /, "").replace(/ is over$/, "");
+  return text.replace(/^(maintenance|dependency|group) /, "").replace(/ is over$/, "");
 }

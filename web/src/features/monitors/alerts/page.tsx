@@ -11,6 +11,7 @@ import { useTexts } from "../../../shared/i18n";
 import { Link, pathWith, useSearchParams } from "../../../shared/router";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { Wrench } from "../../../shared/ui/icons";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
 import { Page, Panel } from "../../../shared/ui/page";
@@ -35,7 +36,19 @@ export function Component() {
   const [search] = useSearchParams();
   const view = viewOf(search);
   return (
-    <Page title={t.nav.alerts} lead={t.alerts.lead} actions={<Reports />}>
+    <Page
+      title={t.nav.alerts}
+      lead={t.alerts.lead}
+      actions={
+        <>
+          {/* The navigation of small screens has no room for it. */}
+          <Button variant="default" component={Link} to="/maintenance" leftSection={<Wrench />}>
+            {t.nav.maintenance}
+          </Button>
+          <Reports />
+        </>
+      }
+    >
       <Tabs view={view} />
       <Filters view={view} />
       {/* A selection ends with its tab. */}

@@ -1,32 +1,13 @@
 /** Menus and dialogs with which users respond to alerts, one or several. */
-import { Menu, Textarea, TextInput } from "@mantine/core";
+import { Menu, Textarea } from "@mantine/core";
 import { useState, type ReactElement } from "react";
-import { ApiError } from "../../../shared/api/error";
 import { useTexts } from "../../../shared/i18n";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Dialog } from "../../../shared/ui/dialog";
-import { useErrorMessage } from "../../../shared/ui/error-message";
 import { useForm } from "../../../shared/ui/form";
 import { FormLayout } from "../../../shared/ui/form-layout";
-import { showToast } from "../../../shared/ui/toast";
+import { UntilDialog } from "../../../shared/ui/until-dialog";
 import type { Snooze } from "./data";
-import { parseEnd, suggestedEnd, toField } from "./snooze";
-
-/** Runs an action, one at a time, and shows why it failed. */
-export function useRun(): [busy: boolean, run: (act: () => Promise<void>) => void] {
-  const errorMessage = useErrorMessage();
-  const [busy, setBusy] = useState(false);
-  const run = (act: () => Promise<void>) => {
-    setBusy(true);
-    act()
-      .catch((error: unknown) => {
-        // If the session has ended, the login page says so.
-        if (!(error instanceof ApiError && error.signedOut)) showToast(errorMessage(error), true);
-      })
-      .finally(() => setBusy(false));
-  };
-  return [busy, run];
-}
 
 const HOURS = [1, 4];
 
@@ -50,36 +31,18 @@ export function SnoozeMenu({ button, snooze, run }: SnoozeProps) {
         ))}
         <Menu.Item onClick={() => setAsking(true)}>{alerts.snoozeUntil}</Menu.Item>
       </ActionMenu>
-      {asking && <SnoozeDialog snooze={snooze} close={() => setAsking(false)} />}
-    </>
-  );
-}
-
-function SnoozeDialog({ snooze, close }: { snooze: SnoozeProps["snooze"]; close: () => void }) {
-  const { alerts } = useTexts();
-  const form = useForm(
-    { until: toField(suggestedEnd(new Date())) },
-    async ({ until }) => {
-      await snooze({ until: parseEnd(until, Date.now()) ?? until });
-      close();
-    },
-    ({ until }) => (parseEnd(until, Date.now()) === null ? { until: alerts.snoozeInvalid } : {}),
-  );
-  return (
-    <Dialog title={alerts.snoozeTitle} close={close}>
-      <FormLayout form={form} action={alerts.snooze} cancel={close}>
-        <TextInput
-          type="datetime-local"
-          name="until"
-          label={alerts.snoozeTime}
-          description={alerts.snoozeHelp}
-          value={form.values.until}
-          error={form.errors.until}
-          onChange={({ currentTarget }) => form.set("until", currentTarget.value)}
-          data-autofocus
+      {asking && (
+        <UntilDialog
+          title={alerts.snoozeTitle}
+          action={alerts.snooze}
+          help={alerts.snoozeHelp}
+          invalid={alerts.snoozeInvalid}
+          days={30}
+          run={(until) => snooze({ until })}
+          close={() => setAsking(false)}
         />
-      </FormLayout>
-    </Dialog>
+      )}
+    </>
   );
 }
 

@@ -14,13 +14,13 @@ function boxOf(plot: uPlot, { from, to }: Outage): Box {
   return [Math.min(begin, end - 2), end - Math.min(begin, end - 2)];
 }
 
-/** Shades outages behind the lines; a short one is still visible. */
-export function shadeOutages(plot: uPlot, down: readonly Outage[], red: string) {
+/** Shades outages and maintenance behind the lines; a short one is still visible. */
+export function shade(plot: uPlot, spans: readonly Outage[], color: string) {
   const { ctx, bbox } = plot;
   ctx.save();
-  ctx.fillStyle = red;
+  ctx.fillStyle = color;
   ctx.globalAlpha = 0.22;
-  for (const [left, width] of down.map((outage) => boxOf(plot, outage))) ctx.fillRect(left, bbox.top, width, bbox.height);
+  for (const [left, width] of spans.map((span) => boxOf(plot, span))) ctx.fillRect(left, bbox.top, width, bbox.height);
   ctx.restore();
 }
 
@@ -37,10 +37,10 @@ export function leaveOutOutages(plot: uPlot, down: readonly Outage[]) {
 /** The distance of the hatching's lines, in CSS pixels. */
 const HATCH = 8;
 
-/** Hatches the time before the first check. */
-export function hatchUntil(plot: uPlot, first: number, color: string) {
+/** Hatches a span, such as the time before the first check. */
+export function hatch(plot: uPlot, span: Outage, color: string) {
   const { ctx, bbox } = plot;
-  const [left, width] = boxOf(plot, { from: -Infinity, to: first });
+  const [left, width] = boxOf(plot, span);
   const distance = HATCH * devicePixelRatio;
   ctx.save();
   ctx.beginPath();

@@ -8,7 +8,7 @@ import { useScheme } from "../../../shared/ui/scheme";
 import type { Point, RegionLine, Series } from "../data";
 import { LOCAL } from "../regions";
 import { timeTicks, valueTicks, type Measure } from "./axis";
-import { hatchUntil, leaveOutOutages, placeLabels, shadeOutages } from "./chart-layers";
+import { hatch, leaveOutOutages, placeLabels, shade } from "./chart-layers";
 import styles from "./detail.module.css";
 import { byRegion, percentiles, phases, regionColor, stacked, withGaps, type Outage } from "./series";
 
@@ -23,6 +23,9 @@ interface Props {
   title: string;
   series: Series;
   down: readonly Outage[];
+  /** Maintenance, and when it is not known whether the target was up. */
+  planned: readonly Outage[];
+  unknown: readonly Outage[];
   /** The first check of the monitor, in seconds, if it is within the range. */
   first: number | null;
   mode: Mode;
@@ -31,7 +34,7 @@ interface Props {
   zoom: (from: number, to: number) => void;
 }
 
-export default function Chart({ title, series, down, first, mode, interval, zoom }: Props) {
+export default function Chart({ title, series, down, planned, unknown, first, mode, interval, zoom }: Props) {
   const t = useTexts();
   const { locale } = useLanguage();
   const { shown: scheme } = useScheme();
@@ -41,11 +44,16 @@ export default function Chart({ title, series, down, first, mode, interval, zoom
     zoomed.current = zoom;
   });
   const max = Math.max(0, ...series.points.map((point) => point.max ?? 0));
-  const label = t.detail.chartLabel(title, series.points.length, millis(max, locale), down.length);
+  const label = t.detail.chartLabel(title, series.points.length, millis(max, locale), down.length, planned.length);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const plot = draw(element, { title, series, down, first, mode, interval, zoom: (from, to) => zoomed.current(from, to) }, t, locale);
+    const plot = draw(
+      element,
+      { title, series, down, planned, unknown, first, mode, interval, zoom: (from, to) => zoomed.current(from, to) },
+      t,
+      locale,
+    );
     enableTouch(plot);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
@@ -53,7 +61,7 @@ export default function Chart({ title, series, down, first, mode, interval, zoom
       observer.disconnect();
       plot.destroy();
     };
-  }, [title, series, down, first, mode, interval, t, locale, scheme]);
+  }, [title, series, down, planned, unknown, first, mode, interval, t, locale, scheme]);
   return (
     <div ref={box} className={styles.plot} role="img" aria-label={label}>
       {series.points.length === 0 && <p className={styles.empty}>{t.detail.noChart}</p>}
@@ -67,7 +75,8 @@ function palette() {
   return (name: string) => style.getPropertyValue(name).trim();
 }
 
-function draw(element: HTMLElement, { title, series, down, first, mode, interval, zoom }: Props, t: Texts, locale: string): uPlot {
+function draw(element: HTMLElement, props: Props, t: Texts, locale: string): uPlot {
+  const { title, series, down, planned, unknown, first, mode, interval, zoom } = props;
   const color = palette();
   const { at, points } = withGaps(series, interval);
   const lines = series.regions ?? [];
@@ -98,8 +107,10 @@ function draw(element: HTMLElement, { title, series, down, first, mode, interval
       hooks: {
         drawClear: [
           (plot) => {
-            if (first !== null) hatchUntil(plot, first, color("--line"));
-            shadeOutages(plot, down, color("--down-bar"));
+            if (first !== null) hatch(plot, { from: -Infinity, to: first }, color("--line"));
+            for (const span of unknown) hatch(plot, span, color("--rest-bar"));
+            shade(plot, planned, color("--maintenance-bar"));
+            shade(plot, down, color("--down-bar"));
           },
         ],
         drawAxes: [(plot) => leaveOutOutages(plot, down)],
@@ -236,6 +247,7 @@ function tooltipLines(point: Point, mode: Mode, series: Series, title: string, t
       : point.up + point.down + point.pending + point.unknown === 1
         ? value(title, point.p50)
         : (["p50", "p95", "p99"] as const).flatMap((which) => value(which, point[which]));
+  if (point.up + point.down + point.pending + point.unknown === 0) return [...words, t.maintenance.legend];
   return point.down > 0 ? [...words, t.detail.failures(point.down)] : words;
 }
 

@@ -4,6 +4,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, isNotFound } from "../../../shared/api/error";
+import type { Cover } from "../../../shared/api/maintenances";
 import { millis } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Link, useNavigate, useParams } from "../../../shared/router";
@@ -11,7 +12,7 @@ import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Badge } from "../../../shared/ui/badge";
 import { Confirm } from "../../../shared/ui/confirm";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
-import { More, Pause, Pencil, Play, Refresh, Trash, Duplicate } from "../../../shared/ui/icons";
+import { BellOff, Chevron, More, Pause, Pencil, Play, Refresh, Trash, Duplicate } from "../../../shared/ui/icons";
 import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
@@ -31,6 +32,7 @@ import {
   beatsQuery,
   checkNow,
   isCheckable,
+  kindOf,
   MAX_BARS,
   monitorQuery,
   remove,
@@ -42,6 +44,8 @@ import {
   type Heartbeat,
   type Monitor,
 } from "../data";
+import { MuteItems, useMute } from "../mute";
+import { useCoverText, useStandings } from "../planned";
 import { hasRemoteRegions, LOCAL } from "../regions";
 import { Phases } from "../check-result";
 import { StatusBadge, StatusMark } from "../status";
@@ -105,10 +109,11 @@ function Detail({ monitor }: { monitor: Monitor }) {
       actions={<Actions monitor={monitor} />}
     >
       <DownUnnotified monitor={monitor} />
+      {monitor.maintenance && <CoverNotice monitor={monitor} cover={monitor.maintenance} />}
       <CurrentAlert monitor={monitor} />
       {/* Those who may not edit do not see the URL. */}
       {monitor.type === "api" && monitor.push_url && <PushLines monitor={monitor} />}
-      {monitor.isactive && monitor.blocked && (
+      {state === "blocked" && monitor.blocked && (
         <p className={styles.blocked} role="status">
           {t.detail.blocked(monitor.blocked)}
         </p>
@@ -133,6 +138,7 @@ function Actions({ monitor }: { monitor: Monitor }) {
   const [busy, setBusy] = useState<"check" | "pause" | null>(null);
   const [confirming, setConfirming] = useState(false);
   const { monitorid } = monitor;
+  const mute = useMute(monitor);
   const run = (what: "check" | "pause", act: () => Promise<unknown>) => {
     setBusy(what);
     act()
@@ -158,6 +164,19 @@ function Actions({ monitor }: { monitor: Monitor }) {
           </Button>
         </May>
       )}
+      <May do="respond">
+        <ActionMenu
+          width={230}
+          button={
+            <Button variant="default" leftSection={<BellOff />} rightSection={<Chevron />} loading={mute.busy}>
+              {t.maintenance.mute}
+            </Button>
+          }
+        >
+          <MuteItems mute={mute} />
+        </ActionMenu>
+      </May>
+      {mute.dialogs}
       <May do="edit">
         <Button
           variant="default"
@@ -205,27 +224,46 @@ function Actions({ monitor }: { monitor: Monitor }) {
   );
 }
 
-const NO_BEATS: never[] = [];
+const NO_BEATS: Heartbeat[] = [];
 
 function Recent({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
   const { data, error, isPending, refetch } = useQuery(beatsQuery(monitor.monitorid, MAX_BARS));
+  const beats = useStandings(data ?? NO_BEATS, monitor.maintenance);
   const [open, setOpen] = useState(false);
   const phone = useMediaQuery("(max-width: 720px)");
   return (
     <Panel title={t.detail.recent} lead={monitor.last_message === "" ? undefined : <Last monitor={monitor} />}>
       {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       <div className={styles.bars}>
-        <HeartbeatBars beats={data ?? NO_BEATS} room={phone ? MAX_BARS_ON_PHONES : MAX_BARS} height={32} />
+        <HeartbeatBars beats={beats} room={phone ? MAX_BARS_ON_PHONES : MAX_BARS} height={32} />
       </div>
+      <BarsLegend beats={beats} />
       {!isPending && data?.length === 0 && <p className={styles.quiet}>{monitor.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>}
       {data && data.length > 0 && (
         <details className={styles.log} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{t.detail.showBeats}</summary>
-          {open && <Log beats={data} />}
+          {open && <Log beats={beats} />}
         </details>
       )}
     </Panel>
+  );
+}
+
+/** The bars that are neither up nor down, in words. */
+function BarsLegend({ beats }: { beats: readonly Heartbeat[] }) {
+  const t = useTexts();
+  const kinds = (["maintenance", "unreachable"] as const).filter((kind) => beats.some((beat) => kindOf(beat) === kind));
+  if (kinds.length === 0) return null;
+  return (
+    <ul className={styles.legend}>
+      {kinds.map((kind) => (
+        <li key={kind}>
+          <i data-mark={kind} aria-hidden="true" />
+          {t.monitors.results[kind]}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -237,7 +275,7 @@ function Last({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function Log({ beats }: { beats: Heartbeat[] }) {
+function Log({ beats }: { beats: readonly Heartbeat[] }) {
   const t = useTexts();
   const [limit, setLimit] = useState<number>(LOG_LIMITS[0]);
   const newest = beats.toReversed().slice(0, limit);
@@ -252,6 +290,7 @@ function Log({ beats }: { beats: Heartbeat[] }) {
               <Moment at={beat.at} />
             </span>
             <span className={styles.message}>
+              {beat.status !== kindOf(beat) && <span className={styles.beatKind}>{t.monitors.results[kindOf(beat)]}</span>}
               <ExpandableText text={beat.message} />
               {beat.regions.length > 0 && <RegionResults beat={beat} />}
             </span>
@@ -282,6 +321,26 @@ function RegionResults({ beat }: { beat: Heartbeat }) {
         </span>
       ))}
     </span>
+  );
+}
+
+/** Until when which window covers the monitor. */
+function CoverNotice({ monitor, cover }: { monitor: Monitor; cover: Cover }) {
+  const { maintenance } = useTexts();
+  const text = useCoverText(cover);
+  const mute = useMute(monitor);
+  return (
+    <div className={styles.cover} role="status">
+      <span>
+        <b>{text}</b> · <Link to={`/maintenance/${cover.maintenanceid}`}>{cover.name}</Link>
+      </span>
+      {mute.end && (
+        <Button variant="default" size="xs" loading={mute.busy} onClick={mute.end}>
+          {maintenance.end}
+        </Button>
+      )}
+      {mute.dialogs}
+    </div>
   );
 }
 

@@ -10,16 +10,18 @@ import { Loading } from "../../../shared/ui/loading";
 import { Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { alertsInQuery } from "../alerts/data";
-import { seriesQuery, statsQuery, type Monitor, type RegionLine } from "../data";
+import { beatsQuery, MAX_BARS, seriesQuery, statsQuery, type Heartbeat, type Monitor, type RegionLine } from "../data";
+import { useStandings } from "../planned";
 import { hasRemoteRegions, LOCAL } from "../regions";
 import type { Mode } from "./chart";
 import styles from "./detail.module.css";
 import { isZoom, rangeOf, ranges, windowOf, withoutZoom, withRange, withZoom, zoomOf, type Range } from "./range";
-import { firstCheck, outages, phases, regionColor } from "./series";
+import { firstCheck, maintenanceIn, outages, phases, regionColor, unknownIn, without, type Outage } from "./series";
 
 const Chart = lazy(() => import("./chart"));
 
 const names = Object.keys(ranges) as Range[];
+const NO_BEATS: Heartbeat[] = [];
 
 /** Nothing is requested from a push monitor: there is a chart only if its reports contain a duration. */
 export function ResponseTimePanel({ monitor }: { monitor: Monitor }) {
@@ -40,7 +42,13 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
   const split = hasRemoteRegions(monitor);
   const { data, error, refetch, isPlaceholderData } = useQuery(seriesQuery(monitorid, window, split && mode === "regions"));
   const { data: alerts } = useQuery(alertsInQuery(monitorid, window));
-  const down = useMemo(() => (data ? outages(alerts ?? [], data) : []), [alerts, data]);
+  const { data: recent } = useQuery(beatsQuery(monitorid, MAX_BARS));
+  const beats = useStandings(recent ?? NO_BEATS, monitor.maintenance);
+  // A heartbeat that changes nothing does not draw the chart again.
+  const spans = JSON.stringify(data ? maintenanceIn(data, heartbeat_interval, beats) : []);
+  const planned = useMemo(() => JSON.parse(spans) as Outage[], [spans]);
+  const unknown = useMemo(() => (data ? unknownIn(data, heartbeat_interval) : []), [data, heartbeat_interval]);
+  const down = useMemo(() => (data ? without(outages(alerts ?? [], data), planned) : []), [alerts, data, planned]);
   const first = data ? firstCheck(data, created) : null;
   const phased = data?.points.some((point) => phases.some((phase) => typeof point.phases[phase] === "number")) ?? false;
   const modes = (["percentiles", ...(phased ? ["phases"] : []), ...(split ? ["regions"] : [])] as Mode[]).map(
@@ -71,6 +79,8 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
               title={title}
               series={data}
               down={down}
+              planned={planned}
+              unknown={unknown}
               first={first}
               mode={shown}
               interval={heartbeat_interval}
@@ -82,7 +92,7 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
         )}
       </div>
       <div className={styles.chartFoot}>
-        <Legend mode={shown} lines={lines} young={first !== null} />
+        <Legend mode={shown} lines={lines} young={first !== null} planned={planned.length > 0} unknown={unknown.length > 0} />
         {zoomed && (
           <Button variant="default" size="xs" leftSection={<Back />} onClick={() => change(withoutZoom(search))}>
             {t.detail.resetZoom}
@@ -94,7 +104,15 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function Legend({ mode, lines, young }: { mode: Mode; lines: readonly RegionLine[]; young: boolean }) {
+interface LegendProps {
+  mode: Mode;
+  lines: readonly RegionLine[];
+  young: boolean;
+  planned: boolean;
+  unknown: boolean;
+}
+
+function Legend({ mode, lines, young, planned, unknown }: LegendProps) {
   const t = useTexts();
   const marks: [string, string][] =
     mode === "regions"
@@ -114,6 +132,18 @@ function Legend({ mode, lines, young }: { mode: Mode; lines: readonly RegionLine
         <i data-mark="down" aria-hidden="true" />
         {t.detail.shaded}
       </li>
+      {planned && (
+        <li>
+          <i data-mark="maintenance" aria-hidden="true" />
+          {t.maintenance.legend}
+        </li>
+      )}
+      {unknown && (
+        <li>
+          <i data-mark="unreachable" aria-hidden="true" />
+          {t.maintenance.unreachable}
+        </li>
+      )}
       {young && (
         <li>
           <i data-mark="before" aria-hidden="true" />

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Point } from "../data";
-import { byRegion, firstCheck, outages, percentiles, regionColor, stacked, withGaps } from "./series";
+import { byRegion, firstCheck, maintenanceIn, outages, percentiles, regionColor, stacked, unknownIn, withGaps, without } from "./series";
 
 const time = (second: number) => new Date(second * 1000).toISOString();
 const none = { resolve: null, connect: null, tls: null, first_byte: null, transfer: null };
@@ -103,4 +103,46 @@ test("each region has a line, with a gap where it has no successful check", () =
     [90, null, null, null],
   ]);
   expect([0, 5, 6].map(regionColor)).toEqual(["place-0", "place-5", "place-0"]);
+});
+
+test("maintenance is where heartbeats count as nothing, and unknown where only unknown ones count", () => {
+  const nothing = { up: 0, uptime: null, p50: null };
+  const points = [
+    point(0),
+    point(60, nothing),
+    point(120, nothing),
+    point(180, { ...nothing, unknown: 1 }),
+    point(240),
+    point(300, nothing),
+  ];
+  const series = { points, step: 12, from: time(0), to: time(900) };
+  expect(maintenanceIn(series, 60)).toEqual([
+    { from: 60, to: 180 },
+    // Not longer than until the next check is due.
+    { from: 300, to: 450 },
+  ]);
+  expect(unknownIn(series, 60)).toEqual([{ from: 180, to: 240 }]);
+});
+
+test("within a longer step, maintenance is as long as its heartbeats say", () => {
+  const beat = (second: number, standing: "up" | "maintenance") => ({ at: time(second), status: "up" as const, message: "", standing });
+  const series = { points: [point(0)], step: 600, from: time(100), to: time(900) };
+  const beats = [beat(60, "maintenance"), beat(120, "maintenance"), beat(180, "up"), beat(300, "maintenance")];
+  expect(maintenanceIn(series, 60, beats)).toEqual([
+    { from: 100, to: 180 },
+    { from: 300, to: 450 },
+  ]);
+});
+
+test("an outage is not shaded where maintenance covers it", () => {
+  const planned = [
+    { from: 10, to: 20 },
+    { from: 40, to: 60 },
+  ];
+  expect(without([{ from: 0, to: 50 }], planned)).toEqual([
+    { from: 0, to: 10 },
+    { from: 20, to: 40 },
+  ]);
+  expect(without([{ from: 12, to: 18 }], planned)).toEqual([]);
+  expect(without([{ from: 60, to: 70 }], planned)).toEqual([{ from: 60, to: 70 }]);
 });

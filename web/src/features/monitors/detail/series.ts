@@ -1,5 +1,5 @@
 /** Converts the points of a series into chart data. */
-import type { Alert, Point, RegionLine, Series } from "../data";
+import { kindOf, type Alert, type Point, type RegionLine, type Series, type Shown } from "../data";
 
 export const phases = ["resolve", "connect", "tls", "first_byte", "transfer"] as const;
 export type Phase = (typeof phases)[number];
@@ -79,10 +79,80 @@ export function regionColor(index: number): string {
   return `place-${index % COLORS}`;
 }
 
-/** Start and end of an outage, in seconds. */
+/** Start and end of an outage or of another span, in seconds. */
 export interface Outage {
   from: number;
   to: number;
+}
+
+/** The spans whose points all satisfy a condition. A point is valid until the next one, or until the next check is due. */
+function spansWhere(
+  { points, step, to }: Pick<Series, "points" | "step" | "to">,
+  interval: number,
+  is: (point: Point) => boolean,
+): Outage[] {
+  const found: Outage[] = [];
+  points.forEach((point, index) => {
+    if (!is(point)) return;
+    const [from, next] = [seconds(point.at), seconds(points[index + 1]?.at ?? to)];
+    const end = Math.min(next, from + MAX_GAP_STEPS * Math.max(step, interval));
+    const last = found.at(-1);
+    if (last && last.to >= from) last.to = end;
+    else found.push({ from, to: end });
+  });
+  return found;
+}
+
+/**
+ * Maintenance: steps whose heartbeats count as nothing, and exactly where single heartbeats are known. `beats` are the newest
+ * ones, oldest first.
+ */
+export function maintenanceIn(
+  series: Pick<Series, "points" | "step" | "from" | "to">,
+  interval: number,
+  beats: readonly Shown[] = [],
+): Outage[] {
+  const steps = spansWhere(series, interval, ({ up, down, pending, unknown }) => up + down + pending + unknown === 0);
+  const [begin, end] = [seconds(series.from), seconds(series.to)];
+  const exact = beats.flatMap((beat, index) => {
+    if (kindOf(beat) !== "maintenance") return [];
+    const from = Math.max(begin, seconds(beat.at));
+    const to = Math.min(end, seconds(beats[index + 1]?.at ?? series.to), seconds(beat.at) + MAX_GAP_STEPS * interval);
+    return from < to ? [{ from, to }] : [];
+  });
+  return merged([...steps, ...exact]);
+}
+
+/** In order; those that touch are one. */
+function merged(spans: Outage[]): Outage[] {
+  const found: Outage[] = [];
+  for (const span of spans.sort((a, b) => a.from - b.from)) {
+    const last = found.at(-1);
+    if (last && span.from <= last.to) last.to = Math.max(last.to, span.to);
+    else found.push({ ...span });
+  }
+  return found;
+}
+
+/** When it is not known whether the target was up: it could not be checked, or was unreachable. */
+export function unknownIn(series: Pick<Series, "points" | "step" | "to">, interval: number): Outage[] {
+  return spansWhere(series, interval, ({ up, down, pending, unknown }) => up + down + pending === 0 && unknown > 0);
+}
+
+/** What remains of outages outside of other spans, which are in order. */
+export function without(outages: readonly Outage[], spans: readonly Outage[]): Outage[] {
+  return spans.reduce<Outage[]>(
+    (left, span) =>
+      left.flatMap(({ from, to }) =>
+        span.to <= from || span.from >= to
+          ? [{ from, to }]
+          : [
+              { from, to: span.from },
+              { from: span.to, to },
+            ].filter((part) => part.from < part.to),
+      ),
+    [...outages],
+  );
 }
 
 /**

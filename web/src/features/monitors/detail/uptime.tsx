@@ -57,6 +57,7 @@ function Row({ span }: { span: Span }) {
       <th scope="row">
         {t.detail.spans(hours[span.span ?? ""] ?? 0)}
         {thin && <small>{t.detail.basedOn(interval(watched))}</small>}
+        {span.seconds.maintenance > 0 && <small>{t.maintenance.excluded(interval(span.seconds.maintenance))}</small>}
       </th>
       <td className={styles.strong}>{typeof uptime === "number" ? percent(uptime, locale) : "–"}</td>
       <td>{typeof uptime === "number" ? span.outages : "–"}</td>

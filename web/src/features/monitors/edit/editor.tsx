@@ -19,6 +19,7 @@ import { LOCAL, regionsQuery } from "../regions";
 import { formOf } from "../types";
 import { choice, duration, number } from "../types/fields";
 import { Conflicts } from "./conflicts";
+import page from "../../../shared/ui/form-page.module.css";
 import styles from "./edit.module.css";
 import { useSave } from "./save";
 import { isOutdated, TryCheck, type Tested } from "./try-check";
@@ -54,8 +55,8 @@ export function Editor({ stored, start }: Props) {
   const { Passive } = formOf(form.values.type);
   return (
     <Page title={stored ? t.form.editTitle(stored.name) : t.form.newTitle}>
-      <form className={styles.form} onSubmit={form.submit} noValidate>
-        <div className={styles.sections}>
+      <form className={page.form} onSubmit={form.submit} noValidate>
+        <div className={page.sections}>
           <TypePicker form={form} />
           <Target form={form} />
           <Timing form={form} />
@@ -64,14 +65,14 @@ export function Editor({ stored, start }: Props) {
           <Advanced form={form} />
         </div>
         {!Passive && (
-          <aside className={styles.beside}>
+          <aside className={page.beside}>
             <TryCheck form={form} id={id} tested={tested} setTested={setTested} />
           </aside>
         )}
-        <div className={styles.foot}>
+        <div className={page.foot}>
           <FormError text={form.fault} />
           {conflicts.length > 0 && <Conflicts conflicts={conflicts} form={form} />}
-          <div className={styles.buttons}>
+          <div className={page.buttons}>
             <Button variant="default" onClick={() => void navigate(-1)}>
               {t.common.cancel}
             </Button>
@@ -107,7 +108,7 @@ function Target({ form }: { form: MonitorForm }) {
   const { Target: Fields, Passive } = formOf(form.values.type);
   return (
     <Panel>
-      <div className={styles.fields}>
+      <div className={page.fields}>
         <Fields form={form} />
         <TextInput
           {...text(form, "name")}
@@ -131,7 +132,7 @@ function Timing({ form }: { form: MonitorForm }) {
   const { Passive } = formOf(type);
   return (
     <Panel>
-      <div className={styles.fields}>
+      <div className={page.fields}>
         <FieldPair>
           <div className={styles.every}>
             <TextInput
@@ -203,7 +204,7 @@ function Regions({ form }: { form: MonitorForm }) {
   ];
   return (
     <Panel>
-      <div className={styles.fields}>
+      <div className={page.fields}>
         <MultiSelect
           name="regions"
           label={t.regions.choose}
@@ -248,7 +249,7 @@ function Notify({ form }: { form: MonitorForm }) {
   );
 }
 
-const folded = ["timeout", "retry_interval", "resend_interval"];
+const folded = ["timeout", "retry_interval", "resend_interval", "depends_on", "flap_outages", "flap_within"];
 
 function Advanced({ form }: { form: MonitorForm }) {
   const t = useTexts();
@@ -258,7 +259,7 @@ function Advanced({ form }: { form: MonitorForm }) {
   return (
     <details className={styles.advanced} open={open || wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t.form.advanced}</summary>
-      <div className={styles.fields}>
+      <div className={page.fields}>
         {Fields && <Fields form={form} />}
         {!Passive && (
           <FieldPair>
@@ -277,9 +278,35 @@ function Advanced({ form }: { form: MonitorForm }) {
           description={t.form.remindHelp}
           placeholder={t.form.never}
         />
+        <DependsOn form={form} />
+        <FieldPair>
+          <NumberInput {...number(form, "flap_outages")} label={t.form.flapOutages} description={t.form.flapOutagesHelp} />
+          <TextInput {...duration(form, "flap_within")} label={t.form.flapWithin} description={t.form.flapWithinHelp} />
+        </FieldPair>
         <Switch {...flag(form, "upside_down_mode")} label={t.monitors.inverted} description={t.monitors.invertedHelp} />
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>
     </details>
+  );
+}
+
+/** The monitors that it depends on. Those that are a network path stay so. */
+function DependsOn({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  const { data: monitors = [] } = useQuery(monitorsQuery);
+  const parents = form.values.depends_on;
+  const choose = (ids: string[]) =>
+    ids.map((monitorid) => parents.find((one) => one.monitorid === monitorid) ?? { monitorid, as: "service" as const });
+  return (
+    <MultiSelect
+      name="depends_on"
+      label={t.form.dependsOn}
+      description={t.form.dependsOnHelp}
+      data={monitors.map(({ monitorid, name }) => ({ value: monitorid, label: name }))}
+      searchable
+      value={parents.map(({ monitorid }) => monitorid)}
+      error={form.errors.depends_on}
+      onChange={(ids) => form.set("depends_on", choose(ids))}
+    />
   );
 }

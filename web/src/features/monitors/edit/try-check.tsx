@@ -10,6 +10,7 @@ import { Panel } from "../../../shared/ui/page";
 import { CheckResult } from "../check-result";
 import { tryOut, type Heartbeat, type SaveMonitor } from "../data";
 import { hasScheme } from "../types/url";
+import page from "../../../shared/ui/form-page.module.css";
 import styles from "./edit.module.css";
 import { bodyOf, check, probed, type Values } from "./values";
 
@@ -59,7 +60,7 @@ export function TryCheck({ form, id, tested, setTested }: Props) {
   const plain = tested && plainUrl(form.values["http.url"], tested);
   return (
     <Panel title={t.form.tryTitle} lead={tested ? undefined : t.form.tryHelp}>
-      <div className={styles.fields}>
+      <div className={page.fields}>
         {tested && <Result tested={tested} outdated={isOutdated(tested, bodyOf(form.values, id))} />}
         {plain && (
           <div className={styles.plain}>

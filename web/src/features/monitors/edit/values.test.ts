@@ -36,6 +36,10 @@ const monitor: Monitor = {
   severity: "warning",
   regions: ["local"],
   quorum: "majority",
+  depends_on: [{ monitorid: "0191", as: "path" }],
+  dependents: 0,
+  flap_outages: 4,
+  flap_within: 3600,
 };
 
 describe("the form's values", () => {
@@ -55,6 +59,9 @@ describe("the form's values", () => {
       severity: "warning",
       regions: ["local"],
       quorum: "majority",
+      depends_on: [{ monitorid: "0191", as: "path" }],
+      flap_outages: 4,
+      flap_within: 3600,
     });
     expect(body.http).toEqual({
       ...monitor.http,
@@ -79,6 +86,7 @@ describe("the form's values", () => {
       tcp: ["hostname", "port"],
       dns: ["hostname", "port", "dns"],
       api: ["grace"],
+      group: ["group"],
     } satisfies Record<Type, string[]>;
     for (const type of types) {
       const keys = Object.keys(bodyOf({ ...initial(type), ...filled }));

@@ -27,6 +27,10 @@ export interface Values extends TypeValues {
   regions: string[];
   quorum: string;
   retries: number | "";
+  depends_on: Monitor["depends_on"];
+  flap_outages: number | "";
+  /** A duration, as typed. */
+  flap_within: string;
 }
 
 export function initial(type: Type): Values {
@@ -46,6 +50,9 @@ export function initial(type: Type): Values {
     retry_interval: "",
     resend_interval: "",
     severity: "critical",
+    depends_on: [],
+    flap_outages: 0,
+    flap_within: formatDuration(3600),
   };
 }
 
@@ -71,6 +78,9 @@ export function valuesOf(monitor: Monitor): Values {
     retry_interval: optional(monitor.retry_interval),
     resend_interval: optional(monitor.resend_interval),
     severity: monitor.severity,
+    depends_on: monitor.depends_on,
+    flap_outages: monitor.flap_outages,
+    flap_within: formatDuration(monitor.flap_within),
   };
 }
 
@@ -83,7 +93,7 @@ function seconds(text: string): number {
   return parseDuration(text) ?? 0;
 }
 
-const durations = ["heartbeat_interval", "timeout", "retry_interval", "resend_interval"];
+const durations = ["heartbeat_interval", "timeout", "retry_interval", "resend_interval", "flap_within"];
 
 /** Errors that the service could not explain, because it gets numbers. */
 export function check(values: Values, t: Texts): Record<string, string> {
@@ -112,6 +122,9 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     retry_interval: seconds(values.retry_interval),
     resend_interval: seconds(values.resend_interval),
     severity: values.severity,
+    depends_on: values.depends_on,
+    flap_outages: values.flap_outages === "" ? 0 : values.flap_outages,
+    ...(values.flap_within.trim() !== "" && { flap_within: seconds(values.flap_within) }),
     ...(values.retries !== "" && { retries: values.retries }),
     ...formOf(values.type).bodyOf(values),
   };
@@ -135,6 +148,9 @@ const unprobed: ReadonlySet<string> = new Set<keyof SaveMonitor>([
   "retry_interval",
   "resend_interval",
   "severity",
+  "depends_on",
+  "flap_outages",
+  "flap_within",
 ]);
 
 /** The part of a request that the result of a check depends on. */
@@ -159,5 +175,8 @@ export function labelsOf(t: Texts): Record<string, string> {
     retry_interval: t.form.retryInterval,
     resend_interval: t.form.remind,
     severity: t.alerts.severity,
+    depends_on: t.form.dependsOn,
+    flap_outages: t.form.flapOutages,
+    flap_within: t.form.flapWithin,
   } satisfies Record<Exclude<keyof Values, keyof TypeValues>, string>;
 }

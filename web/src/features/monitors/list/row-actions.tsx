@@ -11,6 +11,7 @@ import { Pause, Pencil, Play, Refresh, Trash, Duplicate } from "../../../shared/
 import { May } from "../../../shared/ui/may";
 import { showToast } from "../../../shared/ui/toast";
 import { checkNow, isCheckable, remove, save, type MonitorRow } from "../data";
+import { MuteItems, useMute } from "../mute";
 
 export default function RowActions({ monitor, button }: { monitor: MonitorRow; button: ReactElement }) {
   const t = useTexts();
@@ -18,6 +19,7 @@ export default function RowActions({ monitor, button }: { monitor: MonitorRow; b
   const errorMessage = useErrorMessage();
   const [confirming, setConfirming] = useState(false);
   const { monitorid, name, isactive } = monitor;
+  const mute = useMute(monitor);
   const run = (act: () => Promise<unknown>) => {
     act().catch((error: unknown) => showToast(errorMessage(error), true));
   };
@@ -27,7 +29,7 @@ export default function RowActions({ monitor, button }: { monitor: MonitorRow; b
   };
   return (
     <>
-      <ActionMenu defaultOpened width={180} button={button}>
+      <ActionMenu defaultOpened width={230} button={button}>
         {isCheckable(monitor) && (
           <May do="respond">
             <Menu.Item leftSection={<Refresh />} onClick={() => run(check)}>
@@ -48,11 +50,17 @@ export default function RowActions({ monitor, button }: { monitor: MonitorRow; b
           <Menu.Item leftSection={<Duplicate />} component={Link} to={`/monitor/new?from=${monitorid}`}>
             {t.detail.duplicate}
           </Menu.Item>
+        </May>
+        <May do="respond">
+          <MuteItems mute={mute} />
+        </May>
+        <May do="edit">
           <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
             {t.monitors.delete}
           </Menu.Item>
         </May>
       </ActionMenu>
+      {mute.dialogs}
       {confirming && (
         <Confirm
           title={t.detail.deleteTitle(name)}

@@ -9,7 +9,7 @@ import { later } from "../../../shared/ui/later";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Ago, Milliseconds } from "../../../shared/ui/time";
 import { HeartbeatBars } from "../heartbeat-bars";
-import { isCheckable, responseTimeOf, short, stateOf, typeName, type MonitorRow } from "../data";
+import { responseTimeOf, short, stateOf, typeName, type MonitorRow } from "../data";
 import { StatusMark } from "../status";
 import { BEATS, summaryQuery } from "../summary";
 import styles from "./list.module.css";
@@ -17,6 +17,7 @@ import type { Pick } from "./monitor-list";
 import { whenScrollIdle } from "./scroll-idle";
 
 const Acknowledged = lazy(later(() => import("./acknowledged")));
+const Covered = lazy(later(() => import("./covered")));
 const RowActions = lazy(later(() => import("./row-actions")));
 
 /** The height of a row; on narrow screens the recent checks are below the name. */
@@ -86,7 +87,10 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
             </span>
           )}
           <span className={styles.kind}>{typeName(monitor.type, t)}</span>
-          <Suspense>{state === "down" && <Acknowledged id={monitor.monitorid} />}</Suspense>
+          <Suspense>
+            {monitor.maintenance && <Covered cover={monitor.maintenance} />}
+            {state === "down" && <Acknowledged id={monitor.monitorid} />}
+          </Suspense>
           <Target monitor={monitor} />
         </span>
       </span>
@@ -98,7 +102,7 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
         ))}
         {monitor.tags.length > 2 && <span className={`${styles.tag ?? ""} ${styles.more ?? ""}`}>+{monitor.tags.length - 2}</span>}
       </span>
-      <History id={monitor.monitorid} />
+      <History id={monitor.monitorid} cover={monitor.maintenance} />
       <span role="cell" className={`${styles.load ?? ""} num`}>
         <Milliseconds ms={responseTimeOf(monitor)} />
       </span>
@@ -107,8 +111,7 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
       </span>
       {responds && (
         <span role="cell" className={styles.actionsCell}>
-          {/* Those who may not edit can only check. */}
-          {(pick !== null || isCheckable(monitor)) && <Actions monitor={monitor} />}
+          <Actions monitor={monitor} />
         </span>
       )}
     </div>
@@ -118,7 +121,7 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
 /** What is checked, or what is wrong with it. */
 function Target({ monitor }: { monitor: MonitorRow }) {
   const state = stateOf(monitor);
-  const trouble = state === "down" ? monitor.last_message : monitor.isactive && monitor.blocked;
+  const trouble = state === "down" ? monitor.last_message : state === "blocked" && monitor.blocked;
   return trouble ? (
     <em data-state={state} title={trouble}>
       {trouble}
@@ -150,17 +153,25 @@ function follow(event: MouseEvent<HTMLElement>) {
 }
 
 /** Recent checks and uptime, requested once scrolling has stopped. */
-function History({ id }: { id: string }) {
+function History({ id, cover }: { id: string; cover: MonitorRow["maintenance"] }) {
   const t = useFirstTexts();
   const { locale } = useLanguage();
   const [idle, setIdle] = useState(false);
   useEffect(() => whenScrollIdle(() => setIdle(true)), []);
   const { data } = useQuery({ ...summaryQuery(id), enabled: idle });
   const uptime = (value: number | null | undefined) => (typeof value === "number" ? percent(value, locale) : "–");
+  const beats = data?.beats ?? NO_BEATS;
+  const bars = <HeartbeatBars beats={beats} room={BEATS} />;
   return (
     <>
       <span role="cell" className={styles.barsColumn} onClick={follow}>
-        <HeartbeatBars beats={data?.beats ?? NO_BEATS} room={BEATS} />
+        {cover ? (
+          <Suspense fallback={bars}>
+            <Covered cover={cover} beats={beats} />
+          </Suspense>
+        ) : (
+          bars
+        )}
       </span>
       <span role="cell" className={`${styles.uptime ?? ""} num`}>
         <span className="sr-only">{t.monitors.uptimeOf("24 h")}</span>
