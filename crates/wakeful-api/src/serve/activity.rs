@@ -182,9 +182,8 @@ impl Activity {
             return (self.elapsed_since(since) >= min_work).then_some(Yielding::Working { since });
         }
         match self.in_progress.load(Ordering::Acquire) {
-            0 => Some(self.idle_since.load(Ordering::Relaxed))
-                .filter(|since| *since != NOT_BEGUN)
-                .map(|since| Yielding::Idle { since }),
+            // One whose task has not begun is the last of these.
+            0 => Some(Yielding::Idle { since: self.idle_since.load(Ordering::Relaxed) }),
             _ => Some(Yielding::Waiting { since: self.progress_at.load(Ordering::Relaxed) }),
         }
     }
