@@ -1,6 +1,6 @@
 //! What decisions about alerts depend on besides the alerts and their monitors: maintenance
 //! windows, the monitors that they depend on, groups and recent outages. It is read once for all
-//! alerts that are decided about together.
+//! alerts that are decided about together, and only for teams that have such things.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -65,20 +65,28 @@ impl Surroundings {
         monitors: &HashMap<MonitorId, StoredMonitor>,
         now: Millis,
     ) -> Result<Self> {
-        let teams: HashSet<TeamId> = monitors.values().map(|stored| stored.monitor.team).collect();
         let (mut windows, mut groups) = (HashMap::new(), HashMap::new());
-        for team in teams {
+        for team in teams_of(alerts, |alert| alert.has_windows) {
             windows.insert(team, store.windows_for_alerts(team, now).await?);
-            groups.insert(team, TeamGroups::of(store.groups(team).await?));
         }
-        let ids: Vec<MonitorId> = monitors.keys().copied().collect();
-        let dependencies = store.parents_of(&ids).await?;
+        let connected = teams_of(alerts, |alert| alert.is_connected);
+        for team in &connected {
+            groups.insert(*team, TeamGroups::of(store.groups(*team).await?));
+        }
+        let children: Vec<MonitorId> = monitors
+            .values()
+            .map(|stored| &stored.monitor)
+            .filter(|monitor| connected.contains(&monitor.team))
+            .map(|monitor| monitor.id)
+            .collect();
+        let dependencies = store.parents_of(&children).await?;
         let parents = parents(store, monitors, &dependencies).await?;
         let dependent_windows =
             if parents.is_empty() { HashMap::new() } else { dependent(&windows) };
         let parent_members = parent_members(store, &parents, &groups).await?;
         let mut unreported: Vec<MonitorId> = alerts
             .iter()
+            .filter(|alert| alert.is_connected)
             // A step may report the outage to somebody else later.
             .filter(|alert| alert.state.notified.is_none() || alert.state.escalation.is_some())
             .map(|alert| alert.facts.monitor)
@@ -165,6 +173,10 @@ impl Surroundings {
             next: flapping_alert_id(monitor.id, alert.facts.started),
         })
     }
+}
+
+fn teams_of(alerts: &[DueAlert], which: impl Fn(&DueAlert) -> bool) -> HashSet<TeamId> {
+    alerts.iter().filter(|alert| which(alert)).map(|alert| alert.team).collect()
 }
 
 fn dependent(windows: &HashMap<TeamId, Vec<Window>>) -> HashMap<TeamId, Vec<Window>> {

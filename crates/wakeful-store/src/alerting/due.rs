@@ -38,6 +38,10 @@ pub struct DueAlert {
     pub notifiers: usize,
     /// Whether the team has routing rules.
     pub is_routed: bool,
+    /// Whether the team has maintenance windows.
+    pub has_windows: bool,
+    /// Whether the team has groups or dependencies.
+    pub is_connected: bool,
     /// A reminder that was rescheduled since the last decision; it is in the state already.
     pub(crate) remind_at: Option<i64>,
 }
@@ -95,6 +99,8 @@ struct Row {
     certificate_since: Option<i64>,
     notifiers: i64,
     routing: Option<i64>,
+    has_windows: bool,
+    is_connected: bool,
 }
 
 from_row!(Row, |row| Self {
@@ -117,6 +123,8 @@ from_row!(Row, |row| Self {
     certificate_since: row.try_get(16)?,
     notifiers: row.try_get(17)?,
     routing: row.try_get(18)?,
+    has_windows: row.try_get(19)?,
+    is_connected: row.try_get(20)?,
 });
 
 /// The columns of `Row`, for the alert `a` and the monitor's outage before it, `p`.
@@ -127,7 +135,10 @@ macro_rules! due_columns {
          (select c.since from certificates c
           where c.monitor_id = a.monitor_id and a.kind = 'certificate'),
          (select count(*) from monitor_notifiers l where l.monitor_id = a.monitor_id),
-         (select r.revision from routing r where r.team_id = a.team_id)"
+         (select r.revision from routing r where r.team_id = a.team_id),
+         exists (select 1 from maintenances w where w.team_id = a.team_id),
+         exists (select 1 from dependencies d where d.team_id = a.team_id)
+         or exists (select 1 from monitors g where g.team_id = a.team_id and g.kind = 'group')"
     };
 }
 
@@ -208,6 +219,8 @@ impl Row {
             same_certificate: self.certificate_since.is_some_and(|since| since <= self.started),
             notifiers: usize::try_from(self.notifiers).unwrap_or(0),
             is_routed: self.routing.is_some(),
+            has_windows: self.has_windows,
+            is_connected: self.is_connected,
             remind_at: self.remind_at,
         })
     }

@@ -292,6 +292,9 @@ impl Store {
         &self,
         children: &[MonitorId],
     ) -> Result<HashMap<MonitorId, Vec<Dependency>>> {
+        if children.is_empty() {
+            return Ok(HashMap::new());
+        }
         let sql = either!(
             self,
             sqlite: "select child_id, parent_id, as_kind from dependencies
