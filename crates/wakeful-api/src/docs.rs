@@ -7,6 +7,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use flate2::Compression;
 use hyper::body::Bytes;
+use std::sync::{Arc, LazyLock};
 use utoipa::openapi::OpenApi;
 
 use crate::app::Api;
@@ -17,8 +18,9 @@ const PAGE: &str = include_str!("docs/index.html");
 const STYLE: &str = include_str!("docs/reference.css");
 const SCRIPT: &str = include_str!("docs/reference.js");
 
-pub(crate) fn routes(document: &OpenApi) -> Router<Api> {
-    let document = Document::of(document.to_json().expect("the document can be serialized"));
+pub(crate) fn routes(document: OpenApi) -> Router<Api> {
+    // Most services are never asked for it.
+    let document = Arc::new(LazyLock::new(move || Document::of(&document)));
     Router::new()
         .route(
             "/api/openapi.json",
@@ -36,24 +38,24 @@ fn file(kind: &'static str, text: &'static str) -> Response {
 
 /// The OpenAPI document, plain and compressed. It is public and may be requested often,
 /// so all responses share the same bytes.
-#[derive(Clone)]
 struct Document {
     plain: Bytes,
     gzip: Bytes,
 }
 
 impl Document {
-    fn of(json: String) -> Self {
+    fn of(document: &OpenApi) -> Self {
+        let json = document.to_json().expect("the document can be serialized");
         let gzip = gzip(json.as_bytes(), Compression::best());
         Self { plain: json.into(), gzip }
     }
 
-    fn respond(self, headers: &HeaderMap) -> Response {
+    fn respond(&self, headers: &HeaderMap) -> Response {
         let json = (header::CONTENT_TYPE, "application/json");
         let mut response = if accepts_gzip(headers) {
-            ([json, (header::CONTENT_ENCODING, "gzip")], self.gzip).into_response()
+            ([json, (header::CONTENT_ENCODING, "gzip")], self.gzip.clone()).into_response()
         } else {
-            ([json], self.plain).into_response()
+            ([json], self.plain.clone()).into_response()
         };
         response.extensions_mut().insert(SharedBytes);
         response

@@ -25,7 +25,7 @@ pub fn router(state: Api) -> Router {
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics));
     if state.settings().docs {
-        router = router.merge(docs::routes(&document));
+        router = router.merge(docs::routes(document));
     }
     layers::apply(router, &state).with_state(state)
 }

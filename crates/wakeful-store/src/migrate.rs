@@ -116,14 +116,17 @@ async fn connect(options: &SqliteConnectOptions) -> Result<SqliteConnection> {
 
 macro_rules! run_steps {
     ($db:ident, $begin:literal, $sql:ident) => {{
-        for step in STEPS {
+        // A database of this version costs one transaction, as nearly every start has one.
+        let mut remaining = Vec::from_iter(STEPS);
+        loop {
             let mut tx = $db.begin_with($begin).await?;
             tx.execute(HISTORY).await?;
             let ran: Vec<(String, String)> =
                 sqlx::query_as("select name, checksum from schema_migrations order by name")
                     .fetch_all(&mut *tx)
                     .await?;
-            if pending(step.name, step.$sql, &ran)? {
+            remaining = pending(remaining, |step| step.$sql, &ran)?;
+            if let Some(step) = remaining.first() {
                 tx.execute(sqlx::raw_sql(step.$sql)).await?;
                 sqlx::query("insert into schema_migrations (name, checksum) values ($1, $2)")
                     .bind(step.name)
@@ -133,8 +136,10 @@ macro_rules! run_steps {
                 tracing::info!(migration = step.name, "applied migration {}", step.name);
             }
             tx.commit().await?;
+            if remaining.is_empty() {
+                return Ok(());
+            }
         }
-        Ok(())
     }};
 }
 
@@ -153,22 +158,33 @@ pub(crate) fn is_pending(applied: &[String]) -> bool {
     applied.iter().all(known) && applied.len() < STEPS.len()
 }
 
-/// Whether a migration still has to run; an error when the recorded ones do not
+/// Those of these migrations that still have to run; an error when the recorded ones do not
 /// match this version.
-fn pending(name: &str, sql: &str, ran: &[(String, String)]) -> Result<bool> {
+fn pending<'a>(
+    steps: Vec<&'a Step>,
+    sql: impl Fn(&Step) -> &str,
+    ran: &[(String, String)],
+) -> Result<Vec<&'a Step>> {
     if let Some((newer, _)) = ran.iter().find(|(ran, _)| !STEPS.iter().any(|step| step.name == ran))
     {
         return Err(StoreError::Schema(format!(
             "the database has the migration {newer}, which this version does not know: start the newer version"
         )));
     }
-    match ran.iter().find(|(ran, _)| ran == name) {
-        None => Ok(true),
-        Some((_, stored)) if *stored == checksum(sql) => Ok(false),
-        Some(_) => Err(StoreError::Schema(format!(
-            "the migration {name} differs from the one applied to this database"
-        ))),
+    let mut pending = Vec::new();
+    for step in steps {
+        match ran.iter().find(|(ran, _)| ran == step.name) {
+            None => pending.push(step),
+            Some((_, stored)) if *stored == checksum(sql(step)) => {}
+            Some(_) => {
+                return Err(StoreError::Schema(format!(
+                    "the migration {} differs from the one applied to this database",
+                    step.name
+                )));
+            }
+        }
     }
+    Ok(pending)
 }
 
 fn checksum(sql: &str) -> String {

@@ -69,7 +69,7 @@ impl Setup {
 
     /// Only a new database, for tests of the store.
     pub async fn database(&self) -> Database {
-        Database::new(self.database_kind).await
+        Database::migrated(self.database_kind).await
     }
 }
 
@@ -88,7 +88,7 @@ pub struct App {
 
 impl App {
     async fn start(setup: Setup) -> Self {
-        let database = Arc::new(Database::new(setup.database_kind).await);
+        let database = Arc::new(Database::migrated(setup.database_kind).await);
         Self::node(database, Arc::default(), setup).await
     }
 
