@@ -5,7 +5,7 @@ SCRIPTS := .ci/run $(filter-out %.txt %.py,$(wildcard scripts/*)) $(filter-out %
 DENY_VERSION := 0.20.2
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run web test test-web test-packages screenshots lint deny fmt dist release bench rust
+.PHONY: help run web test test-long test-web test-packages screenshots lint deny fmt dist release bench rust
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -24,6 +24,11 @@ test: rust ## run every test; installs missing dependencies
 	@! grep -rqE '^ *//[/!] ```' crates/*/src || cargo test --locked --doc --workspace
 	scripts/with-postgres cargo nextest run --locked --workspace
 	E2E_BINARY=$(abspath $(TARGET))/debug/wakeful scripts/test-web
+
+test-long: rust ## run the tests that take minutes: random histories, properties, kills, a frozen node
+	scripts/install-test-deps
+	scripts/with-postgres cargo nextest run --locked --release --profile long --run-ignored only \
+		-p wakeful-core -p wakeful-engine -p wakeful --no-capture
 
 test-web: rust ## run only the web app's tests, in a real browser
 	scripts/test-web

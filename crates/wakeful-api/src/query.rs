@@ -42,6 +42,11 @@ pub(crate) fn limit(fields: &mut Fields) -> Option<u32> {
     })
 }
 
+/// A parameter that is true or false.
+pub(crate) fn flag(fields: &mut Fields, name: &'static str) -> Option<bool> {
+    fields.optional(name, |text| text.parse().map_err(|_| Invalid::new("must be true or false")))
+}
+
 /// `cursor`: where a page begins; the `next_cursor` of the previous page.
 pub(crate) fn cursor<T>(fields: &mut Fields, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
     fields.optional("cursor", |text| {

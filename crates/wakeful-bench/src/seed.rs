@@ -177,6 +177,7 @@ async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<Notifie
         team,
         name: Name::parse("bench").map_err(|why| why.to_string())?,
         channel: Channel::Webhook(spec),
+        owner: None,
         disabled: None,
         isdefault: false,
         messages: Default::default(),

@@ -122,6 +122,21 @@ impl Announce {
     }
 }
 
+/// An occurrence that is announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueAnnouncement {
+    pub span: Span,
+    pub moment: WindowMoment,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowMoment {
+    /// It begins soon: this is the announcement so many seconds before.
+    Before(u32),
+    Started,
+    Ended,
+}
+
 /// What the running windows mean for a monitor that they cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cover {
@@ -226,7 +241,7 @@ impl Window {
 
     /// The announcements that became due after `since` and are still useful: each
     /// occurrence that has not started, with the time of its announcement.
-    pub fn announcements(&self, since: Millis, now: Millis) -> Vec<(Span, u32)> {
+    fn announcements(&self, since: Millis, now: Millis) -> Vec<(Span, u32)> {
         let mut due: Vec<(Span, u32)> = Vec::new();
         if self.announce.is_empty() {
             return due;
@@ -240,6 +255,35 @@ impl Window {
             due.retain(|(other, _)| other.from != span.from);
             due.push((span, *seconds));
         }
+        due
+    }
+
+    /// What is announced now, if everything was announced until `announced`: the end of the
+    /// occurrence that was recorded, the start of the one that runs now, and those that begin soon.
+    /// A window that was changed since is announced again; what was sent is not sent twice.
+    pub fn due_announcements(
+        &self,
+        announced: Option<Millis>,
+        running: Option<Span>,
+        now: Millis,
+    ) -> Vec<DueAnnouncement> {
+        if self.announce.is_empty() {
+            return Vec::new();
+        }
+        let since = announced.unwrap_or(Millis(0));
+        let mut due = Vec::new();
+        let is_over = |span: &Span| running.is_none_or(|running| running.from != span.from);
+        if let Some(span) = self.running.filter(|span| self.announce.end && is_over(span)) {
+            due.push(DueAnnouncement { span, moment: WindowMoment::Ended });
+        }
+        if let Some(span) = running.filter(|span| self.announce.start && since < span.from) {
+            due.push(DueAnnouncement { span, moment: WindowMoment::Started });
+        }
+        let soon = self.announcements(since, now);
+        due.extend(soon.into_iter().map(|(span, seconds)| DueAnnouncement {
+            span,
+            moment: WindowMoment::Before(seconds),
+        }));
         due
     }
 

@@ -147,6 +147,7 @@ impl Engine {
                 template: Template::Standard,
                 keys: Keys::new(SigningSecret::issue(random::bytes())),
             }),
+            owner: None,
             disabled: None,
             isdefault: true,
             messages: Default::default(),

@@ -45,8 +45,9 @@ pub use accounts::{
 };
 pub use admin::{AdminAuthority, AdminOutcome, status::*, teams::*, users::*};
 pub use alerting::{
-    alerts::*, decisions::*, due::*, exclusions::*, flapping::*, maintenance_clock::*,
-    maintenances::*, policies::*, responders::*, routing::*, schedules::*, timeline::*,
+    alerts::*, decisions::*, due::*, exclusions::*, flapping::*, handovers::*,
+    maintenance_clock::*, maintenances::*, messages::*, policies::*, responders::*, routing::*,
+    schedules::*, timeline::*,
 };
 pub use audit::{
     AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,

@@ -82,7 +82,7 @@ pub(crate) struct SaveMaintenance {
 #[schema(as = SaveMaintenanceAnnouncements)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SaveAnnounce {
-    /// The ids of notifiers. This version sends no announcements, and accepts none.
+    /// The ids of notifiers, at most 100.
     notifiers: Option<TextOrList>,
     /// Seconds before the start, up to three.
     before: Option<Vec<u64>>,

@@ -56,6 +56,9 @@ pub(crate) struct SaveNotifier {
     /// Whether new monitors use the notifier unless they name their own; unchanged if
     /// omitted, and false for a new notifier.
     isdefault: Option<bool>,
+    /// Whether it is a personal notifier of the caller, which nobody else sees and only contact
+    /// rules use. Set when it is created; cannot change. Default: false.
+    personal: Option<bool>,
     /// Less urgent outages are not reported. Default: info.
     #[schema(value_type = Option<Severity>)]
     min_severity: (),
@@ -128,13 +131,47 @@ pub(crate) fn draft(
     let events =
         events.and_then(|names| fields.accept("events", MessageRules::parse_events(&names)));
     let quiet = quiet(fields);
+    let is_personal = personal(fields, stored, kind, isdefault);
     let channel = match kind? {
         Kind::Email => fields.within("email", |fields| email::read(fields, old, engine)),
         Kind::Webhook => fields.within("webhook", |fields| webhook::read(fields, old, engine)),
         Kind::Account => old.or(account).cloned(),
     };
-    let (name, channel) = (name?, channel?);
-    Some(NotifierDraft { name, channel, isactive, isdefault, min_severity, events, quiet })
+    let (name, channel, is_personal) = (name?, channel?, is_personal?);
+    Some(NotifierDraft {
+        name,
+        channel,
+        is_personal,
+        isactive,
+        isdefault,
+        min_severity,
+        events,
+        quiet,
+    })
+}
+
+/// Whether it is a personal notifier, which is decided when it is created.
+fn personal(
+    fields: &mut Fields,
+    stored: Option<&Notifier>,
+    kind: Option<Kind>,
+    isdefault: Option<bool>,
+) -> Option<bool> {
+    let sent = fields.optional_flag("personal");
+    let is_personal = stored.map_or(sent.unwrap_or(false), |stored| stored.owner.is_some());
+    if sent.is_some_and(|sent| sent != is_personal) {
+        fields.refuse("personal", "cannot be changed; create another notifier");
+        return None;
+    }
+    if is_personal && kind == Some(Kind::Account) {
+        fields.refuse("personal", "must be false for type account");
+        return None;
+    }
+    if is_personal && isdefault == Some(true) {
+        fields.refuse("isdefault", "must be false for a personal notifier");
+        return None;
+    }
+    Some(is_personal)
 }
 
 /// The type in a request, or else the stored one. A personal notifier stays one, and no other
@@ -209,6 +246,8 @@ pub(crate) struct NotifierBody {
     isactive: bool,
     /// Whether new monitors use the notifier unless they name their own.
     isdefault: bool,
+    /// Whether it belongs to the caller alone: only contact rules use it.
+    personal: bool,
     /// Less urgent outages are not reported.
     #[schema(value_type = Severity)]
     min_severity: &'static str,
@@ -266,6 +305,7 @@ impl NotifierBody {
             account,
             isactive: disabled.is_none(),
             isdefault: notifier.isdefault,
+            personal: notifier.owner.is_some(),
             min_severity: notifier.messages.min_severity.as_str(),
             events: notifier.messages.event_types(),
             quiet: notifier.messages.quiet.as_ref().map(QuietBody::of),
@@ -458,7 +498,8 @@ pub(crate) struct DeliveryItem {
     eventid: EventId,
     #[schema(value_type = Option<String>, format = Uuid)]
     alertid: Option<AlertId>,
-    monitor: DeliveryMonitor,
+    /// Null for an announcement of maintenance or a handover.
+    monitor: Option<DeliveryMonitor>,
     #[schema(value_type = EventType)]
     r#type: String,
     #[schema(value_type = DeliveryState)]
@@ -491,7 +532,7 @@ impl DeliveryItem {
             deliveryid: listed.id,
             eventid: listed.event,
             alertid: listed.alert,
-            monitor: DeliveryMonitor { monitorid: listed.monitor, name: listed.monitor_name },
+            monitor: listed.monitor.map(|(monitorid, name)| DeliveryMonitor { monitorid, name }),
             r#type: listed.kind,
             state: listed.state.as_str(),
             attempts: listed.attempts,

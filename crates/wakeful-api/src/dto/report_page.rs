@@ -69,8 +69,8 @@ struct Texts {
     tag: &'static str,
     until: &'static str,
     no_data: &'static str,
-    totals: [&'static str; 4],
-    heads: [&'static str; 9],
+    totals: [&'static str; 5],
+    heads: [&'static str; 10],
     months: [&'static str; 12],
 }
 
@@ -79,12 +79,13 @@ const ENGLISH: Texts = Texts {
     tag: "Tag",
     until: "to",
     no_data: "No data",
-    totals: ["Uptime", "Outages", "Downtime", "Monitors"],
+    totals: ["Uptime", "Outages", "Downtime", "Maintenance", "Monitors"],
     heads: [
         "Monitor",
         "Uptime",
         "Outages",
         "Downtime",
+        "Maintenance",
         "Longest outage",
         "Average outage",
         "Median response",
@@ -112,12 +113,13 @@ const GERMAN: Texts = Texts {
     tag: "Tag",
     until: "bis",
     no_data: "Keine Daten",
-    totals: ["Verfügbarkeit", "Ausfälle", "Ausfallzeit", "Monitore"],
+    totals: ["Verfügbarkeit", "Ausfälle", "Ausfallzeit", "Wartung", "Monitore"],
     heads: [
         "Monitor",
         "Verfüg\u{ad}barkeit",
         "Ausfälle",
         "Ausfall\u{ad}zeit",
+        "Wartung",
         "Längster Ausfall",
         "Mittlerer Ausfall",
         "Antwortzeit (Median)",
@@ -154,6 +156,7 @@ impl ReportPage<'_> {
             self.percent(total.uptime),
             total.outages.to_string(),
             span(Some(total.downtime)),
+            span(Some(total.maintenance)),
             total.monitors.to_string(),
         ];
         let totals = texts.totals.iter().zip(&totals);
@@ -210,6 +213,7 @@ impl ReportPage<'_> {
             self.percent(line.uptime),
             line.outages.to_string(),
             span(Some(line.downtime)),
+            span(Some(line.maintenance)),
             span(line.longest_outage),
             span(line.mean_time_to_recover),
             self.millis(line.p50),

@@ -68,7 +68,7 @@ pub(crate) struct SaveLayer {
 #[schema(as = SaveHandover)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SaveHandover {
-    /// The ids of notifiers. This version announces no handovers, and accepts none.
+    /// The ids of notifiers, at most 20.
     notifiers: Option<TextOrList>,
     /// The two people themselves.
     people: Option<bool>,

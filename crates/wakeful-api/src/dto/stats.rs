@@ -3,15 +3,14 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::history::by_region::RegionSeries;
 use wakeful_core::history::rollup::{Distribution, LoadTimes};
-use wakeful_core::history::{HistoryStatus, PerStatus, stats::SpanStats};
+use wakeful_core::history::{Entry, HistoryStatus, PerStatus, stats::SpanStats};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_engine::{Series, Stats, Summary};
 
-use super::enums::{HeartbeatStatus, SeriesSource, StatsPeriod};
+use super::enums::{HeartbeatStanding, HeartbeatStatus, SeriesSource, StatsPeriod};
 use super::monitors::response::millis;
 
 #[derive(Serialize, ToSchema)]
@@ -254,6 +253,8 @@ struct PointBody {
     down: u64,
     pending: u64,
     unknown: u64,
+    /// Checks during maintenance, which do not count.
+    maintenance: u64,
     uptime: Option<f64>,
     mean: Option<f64>,
     min: Option<f64>,
@@ -321,6 +322,7 @@ impl PointBody {
             down: checks[HistoryStatus::Down],
             pending: checks[HistoryStatus::Pending],
             unknown: checks[HistoryStatus::Unknown],
+            maintenance: checks[HistoryStatus::Maintenance],
             uptime: uptime(&tally.millis),
             mean: times.load.mean().map(in_millis),
             min: timed(times.shortest),
@@ -360,6 +362,9 @@ struct BeatBody {
     at: Millis,
     #[schema(value_type = HeartbeatStatus)]
     status: &'static str,
+    /// What it counts as.
+    #[schema(value_type = HeartbeatStanding)]
+    standing: &'static str,
     load_time: Option<f64>,
     message: String,
 }
@@ -383,10 +388,12 @@ impl SummaryBody {
 }
 
 impl BeatBody {
-    fn of(heartbeat: &Heartbeat) -> Self {
+    fn of(entry: &Entry) -> Self {
+        let heartbeat = &entry.heartbeat;
         Self {
             at: heartbeat.at,
             status: heartbeat.status.as_str(),
+            standing: entry.standing.as_str(),
             load_time: heartbeat.load_time.map(millis),
             message: heartbeat.message.clone(),
         }

@@ -13,7 +13,6 @@ use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
@@ -104,16 +103,12 @@ fn filter(query: &mut Fields) -> MonitorQuery {
         status: query.optional("status", parse_status),
         tag: query.optional_text("tag"),
         q: query.optional_text("q"),
-        maintenance: query.optional("maintenance", parse_flag),
+        maintenance: query::flag(query, "maintenance"),
         severity: query.optional("severity", Severity::parse),
         members: None,
         limit: query::limit(query),
         after: query::cursor(query, MonitorId::parse),
     }
-}
-
-fn parse_flag(text: &str) -> Result<bool, Invalid> {
-    text.parse().map_err(|_| Invalid::new("must be true or false"))
 }
 
 fn row(view: &MonitorView) -> MonitorRow {

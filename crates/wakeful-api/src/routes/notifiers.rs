@@ -36,9 +36,10 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Respond, routes!(resend_delivery)))
 }
 
-/// Lists the team's notifiers.
+/// Lists the team's notifiers, or with `personal=true` the caller's personal ones.
 #[utoipa::path(get, path = "/api/v1/notifiers", tag = "Notifiers",
     params(
+        ("personal" = Option<bool>, Query, description = "Whether to list the caller's personal notifiers instead"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Notifiers per page"),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
@@ -47,10 +48,15 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
 async fn list_notifiers(
     State(api): State<Api>,
     caller: Authorized<permission::View>,
-    query: Query,
+    Query(mut query): Query,
 ) -> ApiResult<NotifierList> {
-    let part = ListPage::read(query, NotifierId::parse)?;
-    let notifiers = api.engine().notifiers(&caller).await?;
+    let personal = query::flag(&mut query, "personal").unwrap_or(false);
+    let part = ListPage::read(Query(query), NotifierId::parse)?;
+    let notifiers = if personal {
+        api.engine().personal_notifiers(&caller).await?
+    } else {
+        api.engine().notifiers(&caller).await?
+    };
     let (notifiers, next_cursor) =
         part.paginate(notifiers, |view| view.notifier.id, |id| id.to_string());
     let notifiers = notifiers.iter().map(NotifierBody::of).collect();
@@ -60,7 +66,8 @@ async fn list_notifiers(
 /// Creates a notifier, or changes the one with the given `notifierid`. Omitted fields
 /// retain their values. Returns the notifier. With type account, it is the caller's personal
 /// notifier, which sends emails to the address of the account; a new one also sends a link to
-/// verify the address, unless it is verified.
+/// verify the address, unless it is verified. With `personal`, only the caller sees it, and only
+/// contact rules use it.
 #[utoipa::path(post, path = "/api/v1/notifier/save", tag = "Notifiers",
     request_body = SaveNotifier,
     responses(
@@ -167,14 +174,14 @@ async fn preview_notifier(
     Ok(Json(api.engine().preview_notifier(&caller, draft).await?.into()))
 }
 
-/// Deletes a notifier that no monitor uses.
+/// Deletes a notifier that nothing uses.
 #[utoipa::path(delete, path = "/api/v1/notifier/{notifierid}/delete", tag = "Notifiers",
     params(("notifierid" = String, Path, description = "The notifier's id")),
     responses(
         (status = 200, description = "Deleted", body = Ack),
         (status = 403, description = "It is the personal notifier of another user", body = ErrorBody),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
-        (status = 409, description = "Monitors still use it", body = ErrorBody)))]
+        (status = 409, description = "Monitors, policies, routing rules, windows or schedules still use it", body = ErrorBody)))]
 async fn delete_notifier(
     State(api): State<Api>,
     caller: Authorized<permission::Edit>,

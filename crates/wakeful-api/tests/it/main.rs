@@ -5,6 +5,7 @@
 mod account_notifier;
 mod admin;
 mod alerts;
+mod announcements;
 mod api_keys;
 mod audit;
 mod audit_streams;
@@ -36,6 +37,7 @@ mod password;
 mod payment_callback;
 mod payment_methods;
 mod permissions;
+mod personal_notifiers;
 mod policies;
 mod push;
 mod races;

@@ -91,6 +91,11 @@ impl Zone {
     pub fn local(&self, at: Millis) -> DateTime {
         self.zone.to_datetime(Timestamp::from_millisecond(at.0).unwrap_or_default())
     }
+
+    /// A time for people, such as `2026-11-18 02:30 (Europe/Berlin)`.
+    pub fn describe(&self, at: Millis) -> String {
+        format!("{} ({})", self.local(at).strftime("%Y-%m-%d %H:%M"), self.name())
+    }
 }
 
 impl PartialEq for Zone {

@@ -158,6 +158,34 @@ fn announcements_come_before_each_occurrence_once() {
     assert_eq!(daily.announcements(at(1_490), at(1_500)), [(next, 3_600)]);
 }
 
+#[test]
+fn the_start_and_the_end_of_an_occurrence_are_announced_when_they_are_noticed() {
+    let announce = Announce {
+        notifiers: vec![NotifierId::new(Millis(0), [1; 10])],
+        before: Vec::new(),
+        start: true,
+        end: true,
+    };
+    let daily = Window { announce, ..window(1, 120, 180, true) };
+    let span = Span { from: at(120), to: at(180) };
+    let due = |running: Option<Span>, announced: i64, minute: i64| {
+        let window = Window { running, ..daily.clone() };
+        let due = window.due_announcements(Some(at(announced)), window.at(at(minute)), at(minute));
+        due.into_iter().map(|due| (due.span.from, due.moment)).collect::<Vec<_>>()
+    };
+    assert_eq!(due(None, 60, 119), []);
+    assert_eq!(due(None, 60, 121), [(at(120), WindowMoment::Started)]);
+    assert_eq!(due(Some(span), 121, 150), []);
+    assert_eq!(due(Some(span), 121, 181), [(at(120), WindowMoment::Ended)]);
+    // It was ended early, and then nothing was noticed until the next day.
+    let early = Span { to: at(140), ..span };
+    let next = (at(120 + 1_440), WindowMoment::Started);
+    assert_eq!(due(Some(early), 121, 1_570), [(at(120), WindowMoment::Ended), next]);
+    // The end of one that was extended is the end of the same occurrence.
+    let longer = Span { to: at(240), ..span };
+    assert_eq!(due(Some(longer), 121, 200), []);
+}
+
 fn planned(windows: &[Window], open: &[OpenExclusion], minute: i64) -> Vec<ExclusionChange> {
     let monitors = [
         CoveredMonitor { id: monitor(1), tags: tags("db") },

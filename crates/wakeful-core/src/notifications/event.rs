@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 
-use crate::id::{AlertId, EventId, MonitorId};
+use super::announcement;
+use crate::id::{AlertId, EventId, MaintenanceId, MonitorId, ScheduleId, UserId};
 use crate::severity::Severity;
 use crate::time::Millis;
 
@@ -43,6 +44,12 @@ event_types! {
     /// An escalation step, to somebody who knows of the outage already.
     ESCALATED = "alert.escalated",
     RESOLVED = "alert.resolved",
+    /// A maintenance window begins soon.
+    MAINTENANCE_SCHEDULED = "maintenance.scheduled",
+    MAINTENANCE_STARTED = "maintenance.started",
+    MAINTENANCE_ENDED = "maintenance.ended",
+    /// Somebody else, or nobody, is on call.
+    HANDOVER = "oncall.handover",
     TEST = "notifier.test",
 }
 
@@ -104,12 +111,84 @@ pub struct EventData {
     /// The monitors that depend on this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affected: Option<EventAffected>,
+    /// The maintenance window that is announced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maintenance: Option<EventMaintenance>,
+    /// The handover that is announced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oncall: Option<EventHandover>,
+    /// The page about it in the web app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
     /// The URL that actions on the alert are posted to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_url: Option<String>,
     /// The page that offers these actions, for messages that people read.
     #[serde(skip)]
     pub action_page: Option<String>,
+}
+
+impl EventData {
+    /// The data of an event about no monitor.
+    pub fn of_message(eventid: EventId, message: String) -> Self {
+        Self {
+            eventid,
+            alertid: None,
+            monitor: None,
+            status: None,
+            previous_status: None,
+            message,
+            load_time: None,
+            down_since: None,
+            down_seconds: None,
+            payload: None,
+            down_eventid: None,
+            cause: None,
+            regions: Vec::new(),
+            severity: None,
+            alert_status: None,
+            acknowledged_by: None,
+            assignee: None,
+            step: None,
+            suppressed: None,
+            affected: None,
+            maintenance: None,
+            oncall: None,
+            link: None,
+            action_url: None,
+            action_page: None,
+        }
+    }
+}
+
+/// A maintenance window, at one of its occurrences.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventMaintenance {
+    pub maintenanceid: MaintenanceId,
+    pub name: String,
+    pub description: String,
+    pub starts: String,
+    /// `None` until it is ended by hand.
+    pub ends: Option<String>,
+}
+
+/// A handover in an on-call schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventHandover {
+    pub scheduleid: ScheduleId,
+    pub name: String,
+    /// `None`: nobody was on call.
+    pub previous: Option<EventPerson>,
+    /// `None`: nobody is on call.
+    pub next: Option<EventPerson>,
+    /// When the next handover is, if there is one.
+    pub until: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventPerson {
+    pub userid: UserId,
+    pub name: String,
 }
 
 /// What withheld a notification.
@@ -160,30 +239,10 @@ impl Event {
             kind: TEST.to_owned(),
             timestamp: now.to_string(),
             text: format!("[Wakeful] test of the notifier {notifier}"),
-            data: EventData {
-                eventid: event,
-                alertid: None,
-                monitor: None,
-                status: None,
-                previous_status: None,
-                message: format!("This is a test of the notifier {notifier}. It works."),
-                load_time: None,
-                down_since: None,
-                down_seconds: None,
-                payload: None,
-                down_eventid: None,
-                cause: None,
-                regions: Vec::new(),
-                severity: None,
-                alert_status: None,
-                acknowledged_by: None,
-                assignee: None,
-                step: None,
-                suppressed: None,
-                affected: None,
-                action_url: None,
-                action_page: None,
-            },
+            data: EventData::of_message(
+                event,
+                format!("This is a test of the notifier {notifier}. It works."),
+            ),
         }
     }
 
@@ -201,7 +260,7 @@ impl Event {
             STEADY => ("up", "up", "200 OK"),
             CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
             TEST => return Some(Self::test(event, notifier, now)),
-            _ => return None,
+            _ => return announcement::example(kind, event, now),
         };
         let out =
             (![CERTIFICATE, FLAPPING, STEADY].contains(&kind)).then(|| Duration::from_secs(240));
@@ -220,7 +279,6 @@ impl Event {
                 _ => format!("[{NAME}] {status}: {message}"),
             },
             data: EventData {
-                eventid: event,
                 alertid: Some(AlertId::new(now, [0; 10])),
                 monitor: Some(EventMonitor {
                     monitorid: MonitorId::new(now, [0; 10]),
@@ -231,23 +289,14 @@ impl Event {
                 }),
                 status: Some(status.to_owned()),
                 previous_status: Some(previous.to_owned()),
-                message: message.to_owned(),
                 load_time: Some(182.4),
                 down_since: out.map(|span| now.before(span).to_string()),
                 down_seconds: out.map(|span| span.as_secs()),
-                payload: None,
-                down_eventid: None,
-                cause: None,
-                regions: Vec::new(),
                 severity: Some(Severity::Critical),
-                alert_status: None,
                 acknowledged_by: (kind == ACKNOWLEDGED).then(|| "Ann".to_owned()),
                 assignee: (kind == ASSIGNED).then(|| "Ann".to_owned()),
                 step: (kind == ESCALATED).then_some(2),
-                suppressed: None,
-                affected: None,
-                action_url: None,
-                action_page: None,
+                ..EventData::of_message(event, message.to_owned())
             },
         })
     }
@@ -286,9 +335,13 @@ impl Event {
         less
     }
 
-    /// The name of the monitor, or an empty text.
+    /// The name of what it is about: a monitor, a window or a schedule.
     pub fn name(&self) -> &str {
-        self.data.monitor.as_ref().map_or("Wakeful", |monitor| monitor.name.as_str())
+        let EventData { monitor, maintenance, oncall, .. } = &self.data;
+        let monitor = monitor.as_ref().map(|monitor| monitor.name.as_str());
+        let window = || maintenance.as_ref().map(|window| window.name.as_str());
+        let schedule = || oncall.as_ref().map(|handover| handover.name.as_str());
+        monitor.or_else(window).or_else(schedule).unwrap_or("Wakeful")
     }
 
     pub fn is(&self, kind: &str) -> bool {

@@ -36,6 +36,8 @@ pub struct Notifier {
     pub team: TeamId,
     pub name: Name,
     pub channel: Channel,
+    /// The only user who sees it, whose contact rules use it; `None` for those of the team.
+    pub owner: Option<UserId>,
     /// Nothing is sent while this is set.
     pub disabled: Option<Disabled>,
     /// Whether a new monitor uses it unless it names its notifiers.
@@ -48,6 +50,13 @@ pub struct Notifier {
     pub revision: i64,
     pub created: Millis,
     pub modified: Millis,
+}
+
+impl Notifier {
+    /// The user who its messages reach, if it belongs to one.
+    pub fn user(&self) -> Option<UserId> {
+        self.owner.or_else(|| self.channel.user())
+    }
 }
 
 /// When and why a notifier was disabled.

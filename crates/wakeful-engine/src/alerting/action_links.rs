@@ -52,8 +52,10 @@ enum Holder {
 }
 
 impl Engine {
-    /// The event with the links to act on its alert, if there is anything to do.
-    pub(crate) fn with_action_links(&self, mut event: Event, notifier: &Notifier) -> Event {
+    /// The event with the link to its page, and those to act on its alert if there is anything to
+    /// do.
+    pub(crate) fn with_links(&self, mut event: Event, notifier: &Notifier) -> Event {
+        event.data.link = Some(self.details_url(&event));
         if let Some(token) = self.action_token(&event, notifier) {
             let url = self.public_url();
             event.data.action_url = Some(format!("{url}/api/action/{token}"));
@@ -68,7 +70,7 @@ impl Engine {
             return None;
         }
         let alert = event.data.alertid?;
-        let subject = notifier.channel.user().map_or(Subject::Notifier(notifier.id), Subject::User);
+        let subject = notifier.user().map_or(Subject::Notifier(notifier.id), Subject::User);
         Some(self.store().action_token(&ActionLink { alert, subject }))
     }
 

@@ -28,7 +28,8 @@ impl Engine {
         let team = self.store().team(caller.team_access());
         let own =
             |user: Option<wakeful_core::id::UserId>| user.is_none_or(|one| one == caller.user());
-        let notifiers = team.notifiers().await?;
+        let mut notifiers = team.notifiers().await?;
+        notifiers.extend(team.personal_notifiers(caller.user()).await?);
         for rule in rules {
             let ContactTarget::Notifier(id) = rule.to else { continue };
             // The personal notifiers of others are not the caller's to use.

@@ -1,4 +1,4 @@
-//! The maintenance clock: begins and ends maintenance. Every node looks for windows that
+//! The maintenance clock: begins and ends maintenance, and announces it and handovers. Every node looks for windows that
 //! are due; the rows, in `store/alerting/maintenance_clock.rs`, decide which node applies
 //! them. Each node also follows what was recorded, here or by another node, for the monitors
 //! that it checks: it pauses them, or checks them right away.
@@ -12,10 +12,12 @@ use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::time::Millis;
 use wakeful_store::ChangedCover;
 
+use super::handovers::announce_handovers;
 use crate::{Engine, Event, Result, failpoint};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const TEAM_BATCH: u32 = 100;
+const SCHEDULE_BATCH: u32 = 100;
 /// The steps that one team gets before the next.
 const MAX_STEPS: usize = 50;
 /// How long a transaction that records maintenance may take: changes are read again for so
@@ -45,8 +47,8 @@ async fn round(engine: &Engine, follower: &mut Follower) -> Result<()> {
     recount_late(engine).await
 }
 
-/// Applies the windows that are due, team by team. A team that fails does not delay the
-/// others.
+/// Applies the windows that are due, team by team, and announces handovers. A team that fails
+/// does not delay the others.
 pub async fn apply_due(engine: &Engine) -> Result<()> {
     let now = engine.now();
     for team in engine.store().teams_with_due_maintenance(now, TEAM_BATCH).await? {
@@ -54,7 +56,7 @@ pub async fn apply_due(engine: &Engine) -> Result<()> {
             tracing::warn!(team.id = %team, error = %ErrorChain(&error), "applying the maintenance of team {team} failed, retrying in {} s", POLL_INTERVAL.as_secs());
         }
     }
-    Ok(())
+    announce_handovers(engine, now, SCHEDULE_BATCH).await
 }
 
 /// Counts heartbeats again that were compacted before their exclusion was recorded.

@@ -7,7 +7,7 @@ use wakeful_core::access::permission;
 use wakeful_core::audit::Action;
 use wakeful_core::calendar::{Rule, Schedule, Span, Start};
 use wakeful_core::history::DAY;
-use wakeful_core::id::{MaintenanceId, MonitorId};
+use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId};
 use wakeful_core::maintenance::{
     Alerts, Announce, Checks, Counts, MAX_EXTENSION, MAX_WINDOWS, Window, WindowStatus, next_change,
 };
@@ -341,10 +341,6 @@ impl Engine {
                 return Err(refused("groups", why));
             }
         }
-        if !draft.announce.notifiers.is_empty() {
-            let why = "must be empty: this version does not send announcements".to_owned();
-            return Err(refused("announce.notifiers", why));
-        }
         self.require_visible(caller, &draft.selector).await?;
         if caller.team_access().filter().is_some() {
             let reached = self.reached(caller, draft).await?;
@@ -420,6 +416,8 @@ impl Engine {
         } else if old.is_none() {
             window.due = match window.at(now) {
                 Some(span) => Some(span.from.max(now.before(MAX_PAST_LENGTH))),
+                // It may be about to begin.
+                None if !window.announce.is_empty() => Some(now),
                 None => next_change(&window, now),
             };
         }
@@ -450,13 +448,16 @@ impl Engine {
                 max: MAX_WINDOWS as u32,
                 of: "maintenance windows per team",
             }),
-            SaveWindowOutcome::UnknownNotifiers(unknown) => {
-                let names: Vec<String> = unknown.iter().map(ToString::to_string).collect();
-                let why = format!("names unknown notifiers: {}", names.join(", "));
-                Err(Error::Refused { field: "announce.notifiers", why })
-            }
+            SaveWindowOutcome::UnknownNotifiers(unknown) => Err(unknown_notifiers(&unknown)),
         }
     }
+}
+
+/// The team has no such notifiers to announce to. Personal ones are not the team's.
+pub(super) fn unknown_notifiers(unknown: &[NotifierId]) -> Error {
+    let names: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+    let why = format!("names unknown notifiers: {}", names.join(", "));
+    Error::Refused { field: "announce.notifiers", why }
 }
 
 /// Whether a save changes nothing.

@@ -7,6 +7,7 @@ pub mod alerts;
 pub(crate) mod backlog;
 pub(crate) mod contacts;
 mod decide;
+mod handovers;
 pub mod maintenance_clock;
 pub(crate) mod maintenances;
 pub(crate) mod policies;

@@ -122,7 +122,9 @@ impl Engine {
 /// Whether the team has a target.
 fn knows(responders: &Responders, target: &Target) -> bool {
     match target {
-        Target::Notifier(id) => responders.notifiers.contains_key(id),
+        Target::Notifier(id) => {
+            responders.notifiers.get(id).is_some_and(|notifier| !notifier.is_personal)
+        }
         Target::Schedule(id) => responders.schedules.contains_key(id),
         Target::User(id) => responders.members.iter().any(|member| member.user == *id),
         Target::Everybody(_) => true,

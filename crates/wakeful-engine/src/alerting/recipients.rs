@@ -220,7 +220,11 @@ pub(super) fn reached(
 }
 
 /// How a member is notified: by the contact rules that apply, as far as they work.
-fn ways(responders: &Responders, member: &Responder, severity: Severity) -> Vec<MessageRecipient> {
+pub(super) fn ways(
+    responders: &Responders,
+    member: &Responder,
+    severity: Severity,
+) -> Vec<MessageRecipient> {
     if member.is_suspended {
         return Vec::new();
     }

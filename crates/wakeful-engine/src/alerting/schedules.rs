@@ -14,9 +14,10 @@ use wakeful_core::oncall::{
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_store::{
-    AddOverrideOutcome, DeleteLinkedOutcome, FeedOwner, SaveTeamOutcome, StoredSchedule,
+    AddOverrideOutcome, DeleteLinkedOutcome, FeedOwner, SaveScheduleOutcome, StoredSchedule,
 };
 
+use super::maintenances::unknown_notifiers;
 use crate::caller::{Authorized, Caller};
 use crate::notifications::notifiers::require_all_monitors;
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Result, random};
@@ -227,7 +228,7 @@ impl Engine {
         id: OverrideId,
     ) -> Result<()> {
         let team = self.store().team(caller.team_access());
-        if team.delete_override(id, &self.audit(caller)).await? {
+        if team.delete_override(id, self.now(), &self.audit(caller)).await? {
             Ok(())
         } else {
             Err(Error::NotFound("override"))
@@ -319,10 +320,6 @@ impl Engine {
         let now = self.now();
         let old = before.map(|stored| &stored.schedule);
         let ScheduleDraft { name, zone, layers, announce } = draft;
-        if !announce.is_empty() {
-            let why = "must be empty: this version does not announce handovers".to_owned();
-            return Err(Error::Refused { field: "announce", why });
-        }
         let schedule = OnCallSchedule {
             id: old.map_or_else(|| ScheduleId::new(now, random::bytes()), |old| old.id),
             team: caller.team(),
@@ -347,16 +344,24 @@ impl Engine {
         }
         let team = self.store().team(caller.team_access());
         let by = self.audit(caller);
+        // The first handover that is announced is the next one.
+        let on_call = if schedule.announce.is_empty() {
+            None
+        } else {
+            let mut overrides = team.overrides(Span { from: now, to: Millis(now.0 + 1) }).await?;
+            schedule.who(&overrides.remove(&schedule.id).unwrap_or_default(), now)
+        };
         let saved = match before {
-            Some(before) => team.change_schedule(before, &schedule, &by).await?,
-            None => team.add_schedule(&schedule, &by).await?,
+            Some(before) => team.change_schedule(before, &schedule, on_call, &by).await?,
+            None => team.add_schedule(&schedule, on_call, &by).await?,
         };
         match saved {
-            SaveTeamOutcome::Done => Ok(Some(ScheduleView { schedule, has_feed })),
-            SaveTeamOutcome::Conflict => Ok(None),
-            SaveTeamOutcome::LimitReached => {
+            SaveScheduleOutcome::Done => Ok(Some(ScheduleView { schedule, has_feed })),
+            SaveScheduleOutcome::Conflict => Ok(None),
+            SaveScheduleOutcome::LimitReached => {
                 Err(Error::FixedLimit { max: MAX_SCHEDULES as u32, of: "schedules per team" })
             }
+            SaveScheduleOutcome::UnknownNotifiers(unknown) => Err(unknown_notifiers(&unknown)),
         }
     }
 }
@@ -426,7 +431,7 @@ pub(super) fn feed_url(public_url: &str, token: &str) -> String {
 }
 
 /// Computes shifts without blocking others.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic()))
 }

@@ -5,11 +5,10 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use std::ops::Range;
 use std::time::Duration;
 use wakeful_core::access::permission;
-use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::history::by_region::{RegionSeries, by_region};
 use wakeful_core::history::rollup::{Detail, Distribution};
 use wakeful_core::history::stats::{OutageStats, SpanStats, stats_per_step};
-use wakeful_core::history::{DAY, HOUR, series_step, start_of};
+use wakeful_core::history::{DAY, Entry, HOUR, series_step, start_of};
 use wakeful_core::id::MonitorId;
 use wakeful_core::named_enum;
 use wakeful_core::time::Millis;
@@ -74,7 +73,7 @@ pub struct Summary {
     pub day: SpanStats,
     pub month: SpanStats,
     /// The newest heartbeats, newest last.
-    pub beats: Vec<Heartbeat>,
+    pub beats: Vec<Entry>,
 }
 
 impl Engine {
@@ -180,12 +179,7 @@ async fn summary(
     let spans =
         read_consistently(&past, now, Detail::Means, |reader| Box::pin(day_and_month(reader, now)));
     let (day, month) = spans.await?;
-    Ok(Some(Summary {
-        monitor,
-        day,
-        month,
-        beats: newest.into_iter().rev().map(|entry| entry.heartbeat).collect(),
-    }))
+    Ok(Some(Summary { monitor, day, month, beats: newest.into_iter().rev().collect() }))
 }
 
 async fn day_and_month(reader: &mut SpanReader<'_>, now: Millis) -> Result<(SpanStats, SpanStats)> {

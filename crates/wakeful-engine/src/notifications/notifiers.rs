@@ -7,12 +7,12 @@ use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{DeliveryId, EventId, NotifierId};
 use wakeful_core::monitors::Name;
 use wakeful_core::monitors::spec::{Hostname, HttpUrl};
-use wakeful_core::notifications::MAX_NOTIFIERS_PER_TEAM;
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::{
     AttemptReset, Channel, Disabled, Mailbox, Mailboxes, Notifier, SigningSecret,
 };
+use wakeful_core::notifications::{MAX_NOTIFIERS_PER_TEAM, MAX_PERSONAL_NOTIFIERS};
 use wakeful_core::quiet::Quiet;
 use wakeful_core::severity::Severity;
 use wakeful_core::template::UserTemplate;
@@ -64,6 +64,8 @@ pub(super) fn too_many_notifiers() -> Error {
 pub struct NotifierDraft {
     pub name: Name,
     pub channel: Channel,
+    /// Whether it is a personal notifier of the caller; one that is stored stays what it is.
+    pub is_personal: bool,
     /// `None`: unchanged, as for the next one.
     pub isactive: Option<bool>,
     pub isdefault: Option<bool>,
@@ -94,7 +96,8 @@ pub struct NotifierView {
 
 impl NotifierView {
     fn visible_to(mut self, caller: &Caller) -> Self {
-        if !caller.may(Permission::Edit) || caller.team_access().filter().is_some() {
+        let is_limited = !caller.may(Permission::Edit) || caller.team_access().filter().is_some();
+        if is_limited && self.notifier.owner.is_none() {
             self.notifier.channel.redact();
             self.redacted = true;
         }
@@ -126,9 +129,31 @@ impl Engine {
         Ok(found.into_iter().map(|found| NotifierView::from(found).visible_to(caller)).collect())
     }
 
+    /// The caller's personal notifiers in the team, in the order of creation.
+    pub async fn personal_notifiers(
+        &self,
+        caller: &Authorized<permission::View>,
+    ) -> Result<Vec<NotifierView>> {
+        let team = self.store().team(caller.team_access());
+        let found = team.personal_notifiers(caller.user()).await?;
+        Ok(found.into_iter().map(|found| NotifierView::from(found).visible_to(caller)).collect())
+    }
+
+    /// A notifier of the team, or a personal one of the caller.
     pub(super) async fn notifier(&self, caller: &Caller, id: NotifierId) -> Result<Notifier> {
         let found = self.store().team(caller.team_access()).notifier(id).await?;
-        found.ok_or(Error::NotFound("notifier"))
+        let is_visible = |one: &Notifier| one.owner.is_none_or(|owner| owner == caller.user());
+        found.filter(is_visible).ok_or(Error::NotFound("notifier"))
+    }
+
+    /// A notifier that the caller may change.
+    async fn changeable_notifier(&self, caller: &Caller, id: NotifierId) -> Result<Notifier> {
+        let notifier = self.notifier(caller, id).await?;
+        if notifier.owner.is_none() {
+            require_all_monitors(caller)?;
+        }
+        require_own_notifier(caller, &notifier)?;
+        Ok(notifier)
     }
 
     /// The notifier with this id, if one is given.
@@ -139,8 +164,11 @@ impl Engine {
     ) -> Result<Option<Notifier>> {
         match id {
             Some(id) => {
-                require_all_monitors(caller)?;
-                self.notifier(caller, id).await.map(Some)
+                let notifier = self.notifier(caller, id).await?;
+                if notifier.owner.is_none() {
+                    require_all_monitors(caller)?;
+                }
+                Ok(Some(notifier))
             }
             None => Ok(None),
         }
@@ -155,17 +183,18 @@ impl Engine {
         from: IpAddr,
         mut merge: impl FnMut(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
     ) -> std::result::Result<NotifierView, E> {
-        require_all_monitors(caller)?;
         let Some(id) = id else {
             let draft = merge(None)?;
+            if !draft.is_personal {
+                require_all_monitors(caller)?;
+            }
             if draft.channel.user().is_some() {
                 return self.save_account_notifier(caller, from, merge).await;
             }
             return Ok(self.create_notifier(caller, draft).await?);
         };
         for _ in 0..MAX_SAVE_ATTEMPTS {
-            let before = self.notifier(caller, id).await?;
-            require_own_notifier(caller, &before)?;
+            let before = self.changeable_notifier(caller, id).await?;
             let draft = merge(Some(&before))?;
             if let Some(view) = self.change_notifier(caller, &before, draft).await? {
                 return Ok(view);
@@ -179,7 +208,13 @@ impl Engine {
         let notifier = self.apply_notifier_draft(caller, draft, None);
         let team = self.store().team(caller.team_access());
         if !team.add_notifier(&notifier, &self.audit(caller)).await? {
-            return Err(too_many_notifiers());
+            return Err(match notifier.owner {
+                None => too_many_notifiers(),
+                Some(_) => Error::FixedLimit {
+                    max: MAX_PERSONAL_NOTIFIERS,
+                    of: "personal notifiers per user",
+                },
+            });
         }
         let secret = signing_secret(&notifier).cloned();
         Ok(NotifierView { notifier, secret, redacted: false })
@@ -304,6 +339,10 @@ impl Engine {
             team: caller.team(),
             name: draft.name,
             channel: draft.channel,
+            owner: match before {
+                Some(before) => before.owner,
+                None => draft.is_personal.then(|| caller.user()),
+            },
             disabled: match draft.isactive {
                 None => disabled,
                 Some(true) => None,
@@ -332,10 +371,9 @@ impl Engine {
         caller: &Authorized<permission::Edit>,
         id: NotifierId,
     ) -> Result<NotifierView> {
-        require_all_monitors(caller)?;
         let new = self.new_signing_secret();
         for _ in 0..MAX_SAVE_ATTEMPTS {
-            let mut notifier = self.notifier(caller, id).await?;
+            let mut notifier = self.changeable_notifier(caller, id).await?;
             let keys = notifier.channel.keys_mut().ok_or(Error::Unsigned)?;
             *keys = keys.clone().rotated(new.clone(), self.now());
             notifier.modified = self.now();
@@ -370,9 +408,7 @@ impl Engine {
         caller: &Authorized<permission::Edit>,
         id: NotifierId,
     ) -> Result<()> {
-        require_all_monitors(caller)?;
-        let notifier = self.notifier(caller, id).await?;
-        require_own_notifier(caller, &notifier)?;
+        let notifier = self.changeable_notifier(caller, id).await?;
         let team = self.store().team(caller.team_access());
         team.delete_notifier_deliveries(id).await?;
         match team.delete_notifier(&notifier, &self.audit(caller)).await {
@@ -393,6 +429,7 @@ impl Engine {
         before: Option<DeliveryId>,
         limit: Option<u32>,
     ) -> Result<Page<ListedDelivery, DeliveryId>> {
+        self.notifier(caller, id).await?;
         let team = self.store().team(caller.team_access());
         let found = team.notifier_deliveries(id, before, limit_plus_one(limit)).await?;
         let found = found.ok_or(Error::NotFound("notifier"))?;
@@ -405,7 +442,8 @@ impl Engine {
         caller: &Authorized<permission::Respond>,
         id: DeliveryId,
     ) -> Result<()> {
-        match self.store().team(caller.team_access()).resend_delivery(id, self.now()).await? {
+        let team = self.store().team(caller.team_access());
+        match team.resend_delivery(id, caller.user(), self.now()).await? {
             ResendOutcome::Queued => Ok(()),
             ResendOutcome::Missing => Err(Error::NotFound("delivery")),
             ResendOutcome::NotifierDisabled => Err(Error::NotifierDisabled),

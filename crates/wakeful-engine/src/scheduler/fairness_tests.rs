@@ -94,6 +94,7 @@ async fn team(store: &Store, notifiers: usize) -> (TeamId, Vec<NotifierId>) {
                 template: Template::Standard,
                 keys: Keys::new(SigningSecret::issue([7; 32])),
             }),
+            owner: None,
             disabled: None,
             isdefault: false,
             messages: Default::default(),

@@ -140,6 +140,7 @@ impl Fixture {
                 template: Template::Standard,
                 keys: Keys::new(SigningSecret::issue([7; 32])),
             }),
+            owner: None,
             disabled: None,
             isdefault: false,
             messages: Default::default(),

@@ -166,6 +166,10 @@ fn default_subject(event: &Event) -> String {
         event::ACKNOWLEDGED => format!("[Acknowledged] {}", template::title(event)),
         event::ASSIGNED => format!("[Assigned] {}", template::title(event)),
         event::RESOLVED => format!("[Resolved] {}", template::title(event)),
+        event::MAINTENANCE_SCHEDULED | event::MAINTENANCE_STARTED | event::MAINTENANCE_ENDED => {
+            format!("[Maintenance] {name}: {}", event.data.message)
+        }
+        event::HANDOVER => format!("[On call] {name}: {}", event.data.message),
         _ => event.text.clone(),
     }
 }
@@ -192,7 +196,16 @@ fn rows(event: &Event) -> Vec<Value> {
     let since = data.down_since.as_deref().map(time);
     let tags = monitor.map(|monitor| monitor.tags.join(", ")).unwrap_or_default();
     let target = monitor.map(|monitor| monitor.target.clone()).unwrap_or_default();
+    let window = data.maintenance.as_ref();
+    let handover = data.oncall.as_ref();
+    let covered = window.and(data.affected.as_ref()).map(|affected| affected.names.join(", "));
     let rows = [
+        ("Maintenance", window.map(|window| window.name.clone()).unwrap_or_default()),
+        ("Description", window.map(|window| window.description.clone()).unwrap_or_default()),
+        ("Starts", window.map(|window| time(&window.starts)).unwrap_or_default()),
+        ("Ends", window.and_then(|window| Some(time(window.ends.as_deref()?))).unwrap_or_default()),
+        ("Monitors", covered.unwrap_or_default()),
+        ("Schedule", handover.map(|handover| handover.name.clone()).unwrap_or_default()),
         ("Monitor", monitor.map(|monitor| monitor.name.clone()).unwrap_or_default()),
         ("Target", target),
         ("Tags", tags),
@@ -222,6 +235,10 @@ fn status_label(event: &Event) -> &'static str {
         event::ACKNOWLEDGED => "Acknowledged",
         event::ASSIGNED => "Assigned",
         event::RESOLVED => "Resolved",
+        event::MAINTENANCE_SCHEDULED => "Planned maintenance",
+        event::MAINTENANCE_STARTED => "Maintenance started",
+        event::MAINTENANCE_ENDED => "Maintenance ended",
+        event::HANDOVER => "On call",
         _ => "Test",
     }
 }
@@ -232,6 +249,10 @@ fn line(event: &Event) -> Value {
         event::UP => "UP  ",
         event::FLAPPING => "FLAP",
         event::CERTIFICATE => "CERT",
+        event::MAINTENANCE_SCHEDULED | event::MAINTENANCE_STARTED | event::MAINTENANCE_ENDED => {
+            "WORK"
+        }
+        event::HANDOVER => "CALL",
         _ => "    ",
     };
     let message: String = cause_or_message(event).chars().take(200).collect();

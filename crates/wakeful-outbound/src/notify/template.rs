@@ -16,7 +16,7 @@ const MAX_BODY: usize = 20_000;
 pub struct TemplateContext(Fields);
 
 impl TemplateContext {
-    /// `link` is the monitor's page; `url` is the target of the webhook, whose
+    /// `link` is the page about the event; `url` is the target of the webhook, whose
     /// query is available as `query`.
     pub fn of(event: &Event, link: &str, url: Option<&Url>) -> Self {
         let mut envelope = serde_json::to_value(event).unwrap_or_default();
@@ -85,6 +85,9 @@ impl Style {
             }
             event::UP => Self { emoji: "✅", color: 0x2f_8f_0a },
             event::CERTIFICATE | event::FLAPPING => Self { emoji: "⚠️", color: 0xb7_79_00 },
+            event::MAINTENANCE_SCHEDULED
+            | event::MAINTENANCE_STARTED
+            | event::MAINTENANCE_ENDED => Self { emoji: "🔧", color: 0x1f_6f_b5 },
             _ => Self { emoji: "🔔", color: 0x5b_6b_7b },
         }
     }
@@ -114,6 +117,14 @@ pub fn title(event: &Event) -> String {
             format!("{name}: assigned to {}", event.data.assignee.as_deref().unwrap_or("somebody"))
         }
         event::RESOLVED => format!("{name}: resolved, although it is still down"),
+        event::MAINTENANCE_SCHEDULED => format!("Planned maintenance: {name}"),
+        event::MAINTENANCE_STARTED => format!("Maintenance has started: {name}"),
+        event::MAINTENANCE_ENDED => format!("Maintenance has ended: {name}"),
+        event::HANDOVER => {
+            let next = event.data.oncall.as_ref().and_then(|handover| handover.next.as_ref());
+            let next = next.map_or("nobody", |person| person.name.as_str());
+            format!("On call in {name}: {next}")
+        }
         _ => "Test message from Wakeful".to_owned(),
     }
 }

@@ -222,7 +222,7 @@ impl TeamStore<'_> {
                 .execute(&mut *db)
                 .await?;
             for end in [
-                "delete from notifiers where team_id = $1 and user_id = $2",
+                "delete from notifiers where team_id = $1 and (user_id = $2 or owner_id = $2)",
                 "delete from contact_rules where team_id = $1 and user_id = $2",
                 "update sessions set team_id = null where team_id = $1 and user_id = $2",
                 "delete from members where team_id = $1 and user_id = $2",

@@ -147,10 +147,16 @@ fn hide_links(state: &mut AlertState, visible: &HashSet<Uuid>) {
 /// Beyond this, the deliveries of all alerts in between are read.
 const MAX_ID_LIST: usize = 1_000;
 
+/// Of a message to a personal notifier, the others see its user and nothing else.
 macro_rules! delivery_columns {
     () => {
-        "d.alert_id, d.id, d.notifier_id, n.name, d.kind, d.state, d.attempts, d.last_answer,
-         d.recipients, d.created, d.next_try, d.finished
+        "d.alert_id, d.id, d.notifier_id, d.kind, d.state, d.attempts, d.created, d.next_try,
+         d.finished,
+         case when n.owner_id is null then d.last_answer else '' end as last_answer,
+         case when n.owner_id is null then d.recipients end as recipients,
+         case when n.owner_id is null then n.name
+              else (select case when u.name = '' then u.email else u.name end
+                    from users u where u.id = n.owner_id) end as name
          from deliveries d
          join notifiers n on n.id = d.notifier_id"
     };

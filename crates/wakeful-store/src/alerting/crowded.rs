@@ -12,8 +12,9 @@ use wakeful_core::id::{AlertId, NotifierId, TeamId};
 use wakeful_core::notifications::event;
 use wakeful_core::time::Millis;
 
-use super::decisions::{AlertDecision, Link, Message};
+use super::decisions::AlertDecision;
 use super::due::id_list;
+use super::messages::{Link, Message};
 use crate::dialect::{Tx, either, within};
 use crate::{Result, Store};
 
@@ -123,7 +124,7 @@ impl Store {
                          select 1 from deliveries e
                          where e.team_id = deliveries.team_id
                          and e.notifier_id = deliveries.notifier_id
-                         and e.monitor_id = deliveries.monitor_id
+                         and e.line = deliveries.line
                          and e.state = 'waiting' and e.left_to is null
                          and e.sequence < deliveries.sequence)
                      returning alert_id, notifier_id"

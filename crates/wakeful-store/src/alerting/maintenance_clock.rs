@@ -9,6 +9,8 @@ use wakeful_core::id::{MaintenanceId, MonitorId, TeamId};
 use wakeful_core::maintenance::{
     CoveredMonitor, ExclusionChange, OpenExclusion, Window, next_change, plan,
 };
+use wakeful_core::notifications::announcement;
+use wakeful_core::notifications::event::EventAffected;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
@@ -17,11 +19,13 @@ use crate::dialect::{Tx, either, from_row, read, within};
 use crate::history::run_blocking;
 use crate::monitors::graph::team_graph_within;
 use crate::monitors::{id_array, json};
-use crate::{Result, Store};
+use crate::{DueDelivery, MAX_AFFECTED_NAMES, Result, Store};
 
 /// Exclusions that begin longer ago than this may concern heartbeats that are compacted
 /// already.
 pub(super) const COMPACTED_AFTER: std::time::Duration = std::time::Duration::from_secs(10 * 60);
+/// When announcements that a node of another version could not read are tried again.
+const ANNOUNCE_RETRY: std::time::Duration = std::time::Duration::from_secs(10);
 /// How many rows are written with one statement.
 const WRITE_BATCH: usize = 2_000;
 
@@ -84,27 +88,81 @@ impl Store {
         let monitors = covered_monitors(&mut tx, team).await?;
         let open = open_exclusions(&mut tx, team).await?;
         let graph = team_graph_within(&mut tx, team).await?;
-        let (windows, changes, done) = run_blocking(move || {
+        let (windows, monitors, changes, done) = run_blocking(move || {
             if let Some(graph) = graph {
                 windows.iter_mut().for_each(|stored| stored.window.resolve(&graph));
             }
             let all: Vec<Window> = windows.iter().map(|stored| stored.window.clone()).collect();
             let (changes, done) = plan(&all, &monitors, &open, now);
-            (windows, changes, done)
+            (windows, monitors, changes, done)
         })
         .await;
         let mut step = MaintenanceStep { more: done < now, ..MaintenanceStep::default() };
         self.write_exclusions(&mut tx, &changes, now).await?;
-        for stored in windows.iter().filter(|stored| is_due(stored)) {
+        let due: Vec<&StoredWindow> = windows.iter().filter(|stored| is_due(stored)).collect();
+        let announced = self.announce_windows(&mut tx, &due, &monitors, done).await?;
+        for stored in due {
             step.windows.push(stored.window.id);
-            write_window(&mut tx, stored, done, now).await?;
+            write_window(&mut tx, stored, done, now, announced.is_some()).await?;
         }
         step.monitors = changes.iter().map(monitor_of).collect();
         step.monitors.sort_unstable();
         step.monitors.dedup();
         self.make_alerts_due(&mut tx, &step.monitors, now).await?;
         tx.commit().await?;
+        if let Some(new) = announced.filter(|new| !new.is_empty()) {
+            self.outbox.notify_of(new);
+        }
         Ok(step)
+    }
+
+    /// Writes what is announced of these windows; `None` if that has to wait for the end of a node
+    /// of another version.
+    async fn announce_windows(
+        &self,
+        tx: &mut Tx,
+        windows: &[&StoredWindow],
+        monitors: &[CoveredMonitor],
+        now: Millis,
+    ) -> Result<Option<Vec<DueDelivery>>> {
+        let mut due = Vec::new();
+        for stored in windows {
+            let window = &stored.window;
+            let of_window = window.due_announcements(stored.announced, window.at(now), now);
+            due.extend(of_window.into_iter().map(|due| (window, due)));
+        }
+        if !due.is_empty() && self.has_other_versions(tx).await? {
+            return Ok(None);
+        }
+        let mut new = Vec::new();
+        for (sequence, (window, due)) in (now.0..).zip(due) {
+            let covered = monitors.iter().filter(|one| window.covers(one.id, &one.tags));
+            let covered: Vec<MonitorId> = covered.map(|monitor| monitor.id).collect();
+            let names = self.some_names(tx, &covered).await?;
+            let affected = EventAffected { count: covered.len(), names };
+            let announcement = announcement::of_window(window, &due, affected, now);
+            let to = &window.announce.notifiers;
+            let added =
+                self.add_announcement(tx, window.team, &announcement, to, sequence, now).await?;
+            new.extend(added);
+        }
+        Ok(Some(new))
+    }
+
+    /// The names of the first of these monitors.
+    async fn some_names(&self, tx: &mut Tx, monitors: &[MonitorId]) -> Result<Vec<String>> {
+        let sql = either!(
+            self,
+            sqlite: "select name from monitors
+                 where id in (select unhex(value) from json_each($1)) order by name, id",
+            postgres: "select name from monitors
+                 where id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
+                 order by name, id"
+        );
+        let first = &monitors[..monitors.len().min(MAX_AFFECTED_NAMES)];
+        let ids = id_array(first);
+        Ok(within!(*tx, |db| sqlx::query_scalar(sql).bind(ids).fetch_all(db).await)?)
     }
 
     /// The alert processor decides again about the alerts of these monitors.
@@ -306,7 +364,13 @@ async fn open_exclusions(tx: &mut Tx, team: TeamId) -> Result<Vec<OpenExclusion>
 
 /// The occurrence that runs by then, and when the window is due next. A deleted window is
 /// removed: what it had opened is closed.
-async fn write_window(tx: &mut Tx, stored: &StoredWindow, done: Millis, now: Millis) -> Result<()> {
+async fn write_window(
+    tx: &mut Tx,
+    stored: &StoredWindow,
+    done: Millis,
+    now: Millis,
+    is_announced: bool,
+) -> Result<()> {
     let window = &stored.window;
     if stored.is_deleted && done == now {
         within!(*tx, |db| {
@@ -320,16 +384,22 @@ async fn write_window(tx: &mut Tx, stored: &StoredWindow, done: Millis, now: Mil
     let running = window.at(done);
     let after = Window { running, ..window.clone() };
     let due = if done < now { Some(done) } else { next_change(&after, now) };
+    // What could not be announced is tried again.
+    let retry = now.after(ANNOUNCE_RETRY);
+    let due = if is_announced { due } else { Some(due.map_or(retry, |due| due.min(retry))) };
+    let announced = if is_announced { Some(done) } else { stored.announced };
     within!(*tx, |db| {
         sqlx::query(
             "update maintenances
-             set running_from = $2, running_to = $3, next_at = $4, revision = revision + 1
+             set running_from = $2, running_to = $3, next_at = $4, announced = $5,
+                 revision = revision + 1
              where id = $1",
         )
         .bind(window.id.uuid())
         .bind(running.map(|span| span.from.0))
         .bind(running.map(|span| span.to.0))
         .bind(due.map(|at| at.0))
+        .bind(announced.map(|at| at.0))
         .execute(db)
         .await?;
     });

@@ -14,6 +14,7 @@ use wakeful_core::time::Millis;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::json;
 use crate::monitors::visible::is_visible;
+use crate::notifications::deliveries::withdraw_announcements;
 use crate::{AuditContext, NewEntry, Result, Store, TeamStore};
 
 /// A window with the number of times it was changed.
@@ -22,6 +23,8 @@ pub struct StoredWindow {
     pub window: Window,
     pub created_by: Option<UserId>,
     pub revision: i64,
+    /// Until when its occurrences have been announced; `None`: it was changed since.
+    pub(crate) announced: Option<Millis>,
     /// Deleted by a user, but not yet by the maintenance clock.
     pub(crate) is_deleted: bool,
 }
@@ -56,7 +59,7 @@ macro_rules! columns {
     () => {
         "id, team_id, name, description, isactive, selector, schedule, checks, counts, alerts,
          dependents, grace, announce, next_at, running_from, running_to, skipped_until, revision,
-         created_by, created, modified, deleted"
+         created_by, created, modified, deleted, announced"
     };
 }
 pub(super) use columns;
@@ -103,6 +106,7 @@ from_row!(StoredWindow, |row| {
         },
         created_by: row.try_get::<Option<Uuid>, _>("created_by")?.map(UserId::from),
         revision: row.try_get("revision")?,
+        announced: row.try_get::<Option<i64>, _>("announced")?.map(Millis),
         is_deleted: row.try_get::<Option<i64>, _>("deleted")?.is_some(),
     }
 });
@@ -203,7 +207,7 @@ impl TeamStore<'_> {
         created_by: UserId,
     ) -> Result<SaveWindowOutcome> {
         let mut tx = self.store.begin().await?;
-        let unknown = unknown_notifiers(&mut tx, window).await?;
+        let unknown = unknown_notifiers(&mut tx, self.team, &window.announce.notifiers).await?;
         if !unknown.is_empty() {
             return Ok(SaveWindowOutcome::UnknownNotifiers(unknown));
         }
@@ -244,7 +248,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
     ) -> Result<SaveWindowOutcome> {
         let mut tx = self.store.begin().await?;
-        let unknown = unknown_notifiers(&mut tx, window).await?;
+        let unknown = unknown_notifiers(&mut tx, self.team, &window.announce.notifiers).await?;
         if !unknown.is_empty() {
             return Ok(SaveWindowOutcome::UnknownNotifiers(unknown));
         }
@@ -254,7 +258,8 @@ impl TeamStore<'_> {
                  set name = $3, description = $4, isactive = $5, selector = $6, schedule = $7,
                      checks = $8, counts = $9, alerts = $10, dependents = $11, grace = $12,
                      announce = $13, next_at = $14, running_from = $15, running_to = $16,
-                     skipped_until = $17, created = $18, modified = $19, revision = revision + 1
+                     skipped_until = $17, created = $18, modified = $19, revision = revision + 1,
+                     announced = case when schedule = $7 and announce = $13 then announced end
                  where id = $1 and team_id = $2 and revision = $20 and deleted is null",
             );
             with_settings!(update, window)
@@ -265,6 +270,9 @@ impl TeamStore<'_> {
         })?;
         if !changed {
             return Ok(SaveWindowOutcome::Conflict);
+        }
+        if !before.window.announce.is_empty() && before.window.schedule != window.schedule {
+            withdraw_announcements(&mut tx, self.team, window.id, window.modified).await?;
         }
         let changes = diff(Some(&before.window.view()), Some(&window.view()));
         let entry = NewEntry::new(action, object(window), changes);
@@ -296,6 +304,7 @@ impl TeamStore<'_> {
             .map(|done| done.rows_affected() == 1)
         })?;
         if deleted {
+            withdraw_announcements(&mut tx, self.team, window.id, now).await?;
             let changes = diff(Some(&window.view()), None);
             let entry = NewEntry::new(Action::MaintenanceDelete, object(window), changes);
             self.store.write_entry(&mut tx, by, &entry).await?;
@@ -403,17 +412,23 @@ impl Store {
     }
 }
 
-/// Which of the notifiers that a window is announced to do not belong to its team.
-async fn unknown_notifiers(tx: &mut Tx, window: &Window) -> Result<Vec<NotifierId>> {
+/// Which of these notifiers, for announcements, are not those of the team.
+pub(super) async fn unknown_notifiers(
+    tx: &mut Tx,
+    team: TeamId,
+    notifiers: &[NotifierId],
+) -> Result<Vec<NotifierId>> {
     let mut unknown = Vec::new();
     within!(*tx, |db| {
-        for notifier in &window.announce.notifiers {
-            let found: Option<i64> =
-                sqlx::query_scalar("select created from notifiers where id = $1 and team_id = $2")
-                    .bind(notifier.uuid())
-                    .bind(window.team.uuid())
-                    .fetch_optional(&mut *db)
-                    .await?;
+        for notifier in notifiers {
+            let found: Option<i64> = sqlx::query_scalar(
+                "select created from notifiers
+                 where id = $1 and team_id = $2 and owner_id is null",
+            )
+            .bind(notifier.uuid())
+            .bind(team.uuid())
+            .fetch_optional(&mut *db)
+            .await?;
             if found.is_none() {
                 unknown.push(*notifier);
             }

@@ -50,8 +50,10 @@ pub struct RespondingNotifier {
     pub id: NotifierId,
     pub name: String,
     pub is_enabled: bool,
-    /// The user of a personal notifier.
+    /// The user of a notifier of type account.
     pub user: Option<UserId>,
+    /// Whether it belongs to one user, and only contact rules can name it.
+    pub is_personal: bool,
 }
 
 /// A user's contact rules in a team.
@@ -76,6 +78,7 @@ from_row!(RespondingNotifier, |row| Self {
     name: row.try_get("name")?,
     is_enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
     user: row.try_get::<Option<Uuid>, _>("user_id")?.map(UserId::from),
+    is_personal: row.try_get::<Option<Uuid>, _>("owner_id")?.is_some(),
 });
 
 from_row!(StoredContacts, |row| Self {
@@ -105,7 +108,7 @@ impl Store {
         let schedules = schedules.collect();
         let notifiers: Vec<RespondingNotifier> = read!(self, |db| {
             sqlx::query_as(
-                "select id, name, disabled_at, user_id from notifiers where team_id = $1",
+                "select id, name, disabled_at, user_id, owner_id from notifiers where team_id = $1",
             )
             .bind(team.uuid())
             .fetch_all(db)

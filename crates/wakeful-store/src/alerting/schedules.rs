@@ -6,12 +6,14 @@ use wakeful_core::audit::{Action, Audited as _, Change, Object, ObjectKind, diff
 use wakeful_core::calendar::Span;
 use wakeful_core::calendar::zone::Zone;
 use wakeful_core::escalation::Target;
-use wakeful_core::id::{OverrideId, ScheduleId, TeamId, UserId};
+use wakeful_core::id::{NotifierId, OverrideId, ScheduleId, TeamId, UserId};
 use wakeful_core::oncall::{MAX_OVERRIDES, MAX_SCHEDULES, OnCallSchedule, Override};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use super::policies::{DeleteLinkedOutcome, SaveTeamOutcome};
+use super::handovers::look_at_schedule;
+use super::maintenances::unknown_notifiers;
+use super::policies::DeleteLinkedOutcome;
 use crate::accounts::team::lock_team;
 use crate::dialect::{Tx, from_row, read, within};
 use crate::monitors::json;
@@ -30,6 +32,18 @@ pub struct StoredSchedule {
 pub struct StoredOverride {
     pub schedule: ScheduleId,
     pub replacement: Override,
+}
+
+/// The outcome of saving a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SaveScheduleOutcome {
+    Done,
+    /// The team has the most that it may have.
+    LimitReached,
+    /// It was changed or deleted meanwhile; nothing was saved.
+    Conflict,
+    /// The team has no such notifiers; nothing was saved.
+    UnknownNotifiers(Vec<NotifierId>),
 }
 
 /// The owner of a calendar feed.
@@ -56,6 +70,7 @@ macro_rules! columns {
         "id, team_id, name, time_zone, layers, announce, feed_digest, revision, created, modified"
     };
 }
+pub(super) use columns;
 
 fn damaged(error: serde_json::Error) -> sqlx::Error {
     sqlx::Error::Decode(error.into())
@@ -102,7 +117,7 @@ impl Store {
     }
 
     /// The overrides of a team's schedules that overlap a range.
-    pub(crate) async fn overrides_of(
+    pub async fn overrides_of(
         &self,
         team: TeamId,
         range: Span,
@@ -176,16 +191,22 @@ impl TeamStore<'_> {
     pub async fn add_schedule(
         &self,
         schedule: &OnCallSchedule,
+        on_call: Option<UserId>,
         by: &AuditContext,
-    ) -> Result<SaveTeamOutcome> {
+    ) -> Result<SaveScheduleOutcome> {
         let mut tx = self.store.begin().await?;
         lock_team(&mut tx, self.team, schedule.modified).await?;
+        let unknown = unknown_notifiers(&mut tx, self.team, &schedule.announce.notifiers).await?;
+        if !unknown.is_empty() {
+            return Ok(SaveScheduleOutcome::UnknownNotifiers(unknown));
+        }
         let added = within!(tx, |db| {
             sqlx::query(
                 "insert into schedules
-                 (id, team_id, name, time_zone, layers, announce, created, modified)
-                 select $1, $2, $3, $4, $5, $6, $7, $8
-                 where (select count(*) from schedules where team_id = $2) < $9",
+                 (id, team_id, name, time_zone, layers, announce, created, modified, next_at,
+                  on_call)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+                 where (select count(*) from schedules where team_id = $2) < $11",
             )
             .bind(schedule.id.uuid())
             .bind(self.team.uuid())
@@ -195,38 +216,47 @@ impl TeamStore<'_> {
             .bind(json(&schedule.announce))
             .bind(schedule.created.0)
             .bind(schedule.modified.0)
+            .bind(next_look(schedule, schedule.modified))
+            .bind(on_call.map(UserId::uuid))
             .bind(MAX_SCHEDULES as i64)
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
         })?;
         if !added {
-            return Ok(SaveTeamOutcome::LimitReached);
+            return Ok(SaveScheduleOutcome::LimitReached);
         }
         let changes = diff(None, Some(&schedule.view()));
         let entry = NewEntry::new(Action::ScheduleCreate, object(schedule), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
-        Ok(SaveTeamOutcome::Done)
+        Ok(SaveScheduleOutcome::Done)
     }
 
-    /// Changes a schedule if it still has the revision it was read with.
+    /// Changes a schedule if it still has the revision it was read with. `on_call` is the user who
+    /// is on call, for a schedule whose handovers were not announced before.
     pub async fn change_schedule(
         &self,
         before: &StoredSchedule,
         schedule: &OnCallSchedule,
+        on_call: Option<UserId>,
         by: &AuditContext,
-    ) -> Result<SaveTeamOutcome> {
+    ) -> Result<SaveScheduleOutcome> {
         let mut tx = self.store.begin().await?;
         lock_team(&mut tx, self.team, schedule.modified).await?;
-        if !write_schedule(&mut tx, schedule, before.revision).await? {
-            return Ok(SaveTeamOutcome::Conflict);
+        let unknown = unknown_notifiers(&mut tx, self.team, &schedule.announce.notifiers).await?;
+        if !unknown.is_empty() {
+            return Ok(SaveScheduleOutcome::UnknownNotifiers(unknown));
+        }
+        let now = schedule.modified;
+        if !write_schedule(&mut tx, schedule, before.revision, on_call, now).await? {
+            return Ok(SaveScheduleOutcome::Conflict);
         }
         let changes = diff(Some(&before.schedule.view()), Some(&schedule.view()));
         let entry = NewEntry::new(Action::ScheduleUpdate, object(schedule), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
-        Ok(SaveTeamOutcome::Done)
+        Ok(SaveScheduleOutcome::Done)
     }
 
     /// Deletes a schedule with its overrides, unless a policy uses it.
@@ -327,6 +357,7 @@ impl TeamStore<'_> {
             }
             Some(_) => {}
         }
+        look_at_schedule(&mut tx, schedule.id, replacement.created).await?;
         within!(tx, |db| {
             sqlx::query(
                 "insert into overrides
@@ -355,7 +386,12 @@ impl TeamStore<'_> {
     }
 
     /// Deletes an override; false if the team has no such override.
-    pub async fn delete_override(&self, id: OverrideId, by: &AuditContext) -> Result<bool> {
+    pub async fn delete_override(
+        &self,
+        id: OverrideId,
+        now: Millis,
+        by: &AuditContext,
+    ) -> Result<bool> {
         let mut tx = self.store.begin().await?;
         let found: Option<StoredSchedule> = within!(tx, |db| {
             sqlx::query_as(concat!(
@@ -378,6 +414,7 @@ impl TeamStore<'_> {
                 .map(|done| done.rows_affected() == 1)
         })?;
         if deleted {
+            look_at_schedule(&mut tx, stored.schedule.id, now).await?;
             let changes = vec![Change::new("overrideid", Some(id.to_string().into()), None)];
             let entry = NewEntry::new(Action::ScheduleOverride, object(&stored.schedule), changes);
             self.store.write_entry(&mut tx, by, &entry).await?;
@@ -387,12 +424,24 @@ impl TeamStore<'_> {
     }
 }
 
+/// When the maintenance clock looks at a schedule that is saved now.
+fn next_look(schedule: &OnCallSchedule, now: Millis) -> Option<i64> {
+    (!schedule.announce.is_empty()).then_some(now.0)
+}
+
 /// Writes the settings of a schedule; false if it was changed meanwhile.
-async fn write_schedule(tx: &mut Tx, schedule: &OnCallSchedule, revision: i64) -> Result<bool> {
+async fn write_schedule(
+    tx: &mut Tx,
+    schedule: &OnCallSchedule,
+    revision: i64,
+    on_call: Option<UserId>,
+    now: Millis,
+) -> Result<bool> {
     Ok(within!(*tx, |db| {
         sqlx::query(
             "update schedules
              set name = $3, time_zone = $4, layers = $5, announce = $6, modified = $7,
+                 on_call = case when next_at is null then $9 else on_call end, next_at = $10,
                  revision = revision + 1
              where id = $1 and team_id = $2 and revision = $8",
         )
@@ -404,6 +453,8 @@ async fn write_schedule(tx: &mut Tx, schedule: &OnCallSchedule, revision: i64) -
         .bind(json(&schedule.announce))
         .bind(schedule.modified.0)
         .bind(revision)
+        .bind(on_call.map(UserId::uuid))
+        .bind(next_look(schedule, now))
         .execute(db)
         .await
         .map(|done| done.rows_affected() == 1)
@@ -426,12 +477,22 @@ pub(crate) async fn leave_schedules(
     })?;
     for stored in all.iter().filter(|stored| stored.schedule.names_user(user)) {
         let schedule = stored.schedule.without_user(user, now);
-        write_schedule(tx, &schedule, stored.revision).await?;
+        write_schedule(tx, &schedule, stored.revision, None, now).await?;
     }
     if all.is_empty() {
         return Ok(());
     }
     within!(*tx, |db| {
+        sqlx::query(
+            "update schedules set next_at = $3, revision = revision + 1
+             where team_id = $1 and next_at is not null
+             and id in (select o.schedule_id from overrides o where o.user_id = $2)",
+        )
+        .bind(team.uuid())
+        .bind(user.uuid())
+        .bind(now.0)
+        .execute(&mut *db)
+        .await?;
         sqlx::query(
             "delete from overrides
              where user_id = $2 and schedule_id in (select id from schedules where team_id = $1)",

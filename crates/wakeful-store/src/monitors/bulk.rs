@@ -212,7 +212,7 @@ impl TeamStore<'_> {
     /// Those of these notifiers that the team does not have.
     pub async fn unknown_notifiers(&self, ids: &[NotifierId]) -> Result<Vec<NotifierId>> {
         let known: Vec<Uuid> = read!(self.store, |db| {
-            sqlx::query_scalar("select id from notifiers where team_id = $1")
+            sqlx::query_scalar("select id from notifiers where team_id = $1 and owner_id is null")
                 .bind(self.team.uuid())
                 .fetch_all(db)
                 .await
@@ -494,6 +494,7 @@ impl TeamStore<'_> {
                  from json_each($2) r
                  cross join notifiers n
                  where n.id = unhex(r.value ->> 'notifier') and n.team_id = $1
+                 and n.owner_id is null
                  on conflict do nothing",
             postgres: "insert into monitor_notifiers (monitor_id, notifier_id, position)
                  select r.monitor, n.id,
@@ -503,6 +504,7 @@ impl TeamStore<'_> {
                  from json_to_recordset(cast($2 as json))
                       as r(monitor uuid, notifier uuid, \"offset\" bigint)
                  join notifiers n on n.id = r.notifier and n.team_id = $1
+                      and n.owner_id is null
                  on conflict do nothing"
         )
     }

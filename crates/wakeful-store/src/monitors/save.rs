@@ -10,8 +10,8 @@ use wakeful_core::monitors::Monitor;
 use super::row::Sealed;
 use super::{SaveOutcome, json, resend_interval, to_seconds};
 use crate::accounts::team::lock_team;
-use crate::alerting::decisions::{decide_again, reschedule_reminders};
 use crate::alerting::policies::has_policy;
+use crate::alerting::reschedule::{decide_again, reschedule_reminders};
 use crate::dialect::{Tx, from_row, within};
 use crate::{AuditContext, NewEntry, Result, StoredMonitor, TeamStore};
 
@@ -362,7 +362,8 @@ async fn link_notifiers(tx: &mut Tx, team: TeamId, monitor: &Monitor) -> Result<
         for (position, notifier) in (0_i64..).zip(&monitor.notifiers) {
             let done = sqlx::query(
                 "insert into monitor_notifiers (monitor_id, notifier_id, position)
-                 select $1, id, $3 from notifiers where id = $2 and team_id = $4
+                 select $1, id, $3 from notifiers
+                 where id = $2 and team_id = $4 and owner_id is null
                  on conflict do nothing",
             )
             .bind(monitor.id.uuid())

@@ -1,6 +1,7 @@
 //! The notifiers of teams. Their secrets are sealed, bound to their id; delivery
 //! reads them by id, whatever the team.
 
+use serde::Deserialize;
 use sqlx::Error;
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -10,11 +11,11 @@ use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::escalation::Target;
 use wakeful_core::id::{NotifierId, TeamId, UserId};
 use wakeful_core::monitors::Name;
-use wakeful_core::notifications::MAX_NOTIFIERS_PER_TEAM;
 use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::{
     AccountSpec, AttemptRecord, AttemptReset, Channel, Disabled, Kind, Notifier,
 };
+use wakeful_core::notifications::{MAX_NOTIFIERS_PER_TEAM, MAX_PERSONAL_NOTIFIERS};
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
@@ -52,7 +53,7 @@ macro_rules! columns {
     () => {
         "id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
          failing_since, healthy_since, last_error, revision, created, modified, user_id,
-         events, min_severity, quiet,
+         events, min_severity, quiet, owner_id,
          (select u.email from users u where u.id = notifiers.user_id) as user_email,
          (select u.email_verified from users u where u.id = notifiers.user_id) as user_verified"
     };
@@ -73,7 +74,8 @@ struct Row {
     revision: i64,
     created: i64,
     modified: i64,
-    /// For a personal notifier.
+    owner: Option<UserId>,
+    /// For a notifier of type account.
     account: Option<AccountSpec>,
 }
 
@@ -100,6 +102,7 @@ from_row!(Row, |row| Self {
     revision: row.try_get("revision")?,
     created: row.try_get("created")?,
     modified: row.try_get("modified")?,
+    owner: row.try_get::<Option<Uuid>, _>("owner_id")?.map(UserId::from),
     account: match (row.try_get::<Option<Uuid>, _>("user_id")?, row.try_get("user_email")?) {
         (Some(user), Some(email)) => Some(AccountSpec {
             user: user.into(),
@@ -130,6 +133,7 @@ impl Row {
             name: Name::parse(&self.name).map_err(|_| damaged())?,
             channel: Channel::from_parts(kind, &self.config, &secret, self.account)
                 .ok_or_else(damaged)?,
+            owner: self.owner,
             disabled: self.disabled_at.map(|at| Disabled { at: Millis(at), why }),
             isdefault: self.isdefault,
             messages: self.messages,
@@ -158,6 +162,22 @@ impl TeamStore<'_> {
                 columns!(),
                 " from notifiers where team_id = $1 and not implicit order by id"
             ))
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        rows.into_iter().map(|row| row.into_notifier(&self.store.keyring)).collect()
+    }
+
+    /// The personal notifiers of a user in the team, in the order they were created.
+    pub async fn personal_notifiers(&self, user: UserId) -> Result<Vec<Notifier>> {
+        let rows: Vec<Row> = read!(self.store, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from notifiers where owner_id = $1 and team_id = $2 order by id"
+            ))
+            .bind(user.uuid())
             .bind(self.team.uuid())
             .fetch_all(db)
             .await
@@ -220,19 +240,26 @@ impl TeamStore<'_> {
         row.map(|row| row.into_notifier(&self.store.keyring)).transpose()
     }
 
-    /// Adds a notifier; false if the team has `MAX_NOTIFIERS_PER_TEAM`. Fails with
+    /// Adds a notifier; false if the team has `MAX_NOTIFIERS_PER_TEAM`, or the user of a personal
+    /// one `MAX_PERSONAL_NOTIFIERS` in all teams. Fails with
     /// `StoreError::Gone` if the team or the user has been deleted, and with
     /// `StoreError::Taken` if the user already has a personal notifier.
     pub async fn add_notifier(&self, notifier: &Notifier, by: &AuditContext) -> Result<bool> {
         let secret = seal(&self.store.keyring, notifier);
+        let max = match notifier.owner {
+            None => MAX_NOTIFIERS_PER_TEAM,
+            Some(_) => MAX_PERSONAL_NOTIFIERS,
+        };
         let mut tx = self.store.begin().await?;
         let added = within!(tx, |db| {
             sqlx::query(
                 "insert into notifiers
                  (id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
-                  created, modified, user_id, events, min_severity, quiet)
-                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14, $15, $16
-                 where (select count(*) from notifiers where team_id = $2 and not implicit) < $13",
+                  created, modified, user_id, events, min_severity, quiet, owner_id, implicit)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14, $15, $16, $17, $18
+                 where case when $18 then (select count(*) from notifiers where owner_id = $17)
+                            else (select count(*) from notifiers
+                                  where team_id = $2 and not implicit) end < $13",
             )
             .bind(notifier.id.uuid())
             .bind(self.team.uuid())
@@ -246,10 +273,12 @@ impl TeamStore<'_> {
             .bind(notifier.created.0)
             .bind(notifier.modified.0)
             .bind(notifier.channel.user().map(UserId::uuid))
-            .bind(i64::from(MAX_NOTIFIERS_PER_TEAM))
+            .bind(i64::from(max))
             .bind(notifier.messages.events.as_ref().map(json))
             .bind(notifier.messages.min_severity.as_str())
             .bind(notifier.messages.quiet.as_ref().map(json))
+            .bind(notifier.owner.map(UserId::uuid))
+            .bind(notifier.owner.is_some())
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -287,7 +316,7 @@ impl TeamStore<'_> {
                      failing_since = case when $11 then null else failing_since end,
                      last_error = case when $11 then '' else last_error end,
                      healthy_since = case when $12 then null else healthy_since end,
-                     events = $14, min_severity = $15, quiet = $16, implicit = false,
+                     events = $14, min_severity = $15, quiet = $16, implicit = owner_id is not null,
                      revision = revision + 1
                  where id = $1 and team_id = $2 and revision = $13",
             )
@@ -327,7 +356,7 @@ impl TeamStore<'_> {
         Ok(ChangeNotifierOutcome::Done)
     }
 
-    /// Deletes a notifier with its deliveries, unless a monitor, a policy or a rule uses it.
+    /// Deletes a notifier with its deliveries, unless something uses it.
     pub async fn delete_notifier(
         &self,
         notifier: &Notifier,
@@ -375,7 +404,7 @@ impl TeamStore<'_> {
     }
 }
 
-/// The names of the policies and routing rules that use a notifier.
+/// The names of the policies, routing rules, windows and schedules that use a notifier.
 async fn used_by(tx: &mut Tx, team: TeamId, id: NotifierId) -> Result<Vec<String>> {
     let target = Target::Notifier(id);
     let policies = policies_within(tx, team).await?.into_iter().map(|stored| stored.policy);
@@ -384,12 +413,38 @@ async fn used_by(tx: &mut Tx, team: TeamId, id: NotifierId) -> Result<Vec<String
     let policies = policies.map(|policy| policy.name).collect::<Vec<_>>();
     let rules = rules_of(tx, team).await?.into_iter();
     let rules = rules.filter(|rule| rule.notifiers.contains(&id)).map(|rule| rule.name);
-    Ok(policies.into_iter().chain(rules).collect())
+    let rules: Vec<String> = rules.collect();
+    let announced = announcing_to(tx, team, id).await?;
+    Ok(policies.into_iter().chain(rules).chain(announced).collect())
+}
+
+/// The names of the windows and schedules that are announced to a notifier.
+async fn announcing_to(tx: &mut Tx, team: TeamId, id: NotifierId) -> Result<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Announced {
+        #[serde(default)]
+        notifiers: Vec<NotifierId>,
+    }
+    let rows: Vec<(String, String)> = within!(*tx, |db| {
+        sqlx::query_as(
+            "select name, announce from maintenances where team_id = $1 and deleted is null
+             union all
+             select name, announce from schedules where team_id = $1",
+        )
+        .bind(team.uuid())
+        .fetch_all(db)
+        .await
+    })?;
+    let uses = |announce: &str| {
+        serde_json::from_str(announce).is_ok_and(|Announced { notifiers }| notifiers.contains(&id))
+    };
+    Ok(rows.into_iter().filter(|(_, announce)| uses(announce)).map(|(name, _)| name).collect())
 }
 
 fn object(notifier: &Notifier) -> Object {
-    // A personal notifier is named after its user's address, which must not outlive the account.
-    let name = if notifier.channel.user().is_some() { "" } else { notifier.name.as_str() };
+    // That of type account is named after its user's address, which must not outlive the account.
+    // Nobody but its user sees a personal one.
+    let name = if notifier.user().is_some() { "" } else { notifier.name.as_str() };
     Object::new(ObjectKind::Notifier, &notifier.id, name)
 }
 

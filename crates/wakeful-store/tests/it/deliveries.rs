@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 use wakeful_core::id::{
-    AlertId, DeliveryId, EventId, MailId, MonitorId, NodeId, NotifierId, TeamId,
+    AlertId, DeliveryId, EventId, MailId, MonitorId, NodeId, NotifierId, TeamId, UserId,
 };
 use wakeful_core::monitors::{Monitor, Name};
 use wakeful_core::notifications::notifier::{Channel, Disabled, Notifier, webhook};
@@ -16,6 +16,11 @@ use wakeful_testkit::{process_alerts, system, whole};
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
 use crate::record::down;
+
+/// A user who has no personal notifiers.
+fn nobody() -> UserId {
+    UserId::new(NOW, next())
+}
 
 on_both! {
     a_long_gap_ends_a_failure_streak => silence;
@@ -105,7 +110,10 @@ async fn crashes(store: Store) {
     let scope = store.team(&whole(known[&hook].team));
     let listed = scope.notifier_deliveries(hook, None, None).await.expect("read").expect("there");
     assert_eq!((listed[0].state.as_str(), listed[0].last_answer.as_str()), ("failed", "gave up"));
-    assert_eq!(scope.resend_delivery(id, NOW).await.expect("written"), ResendOutcome::Queued);
+    assert_eq!(
+        scope.resend_delivery(id, nobody(), NOW).await.expect("written"),
+        ResendOutcome::Queued
+    );
     assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)], "the count starts again");
 }
 
@@ -269,16 +277,19 @@ async fn turned(store: Store) {
     turn(Some(Disabled { at: NOW, why: "by hand".into() })).await;
     assert_eq!(state().await, "failed");
     assert_eq!(
-        scope.resend_delivery(id, NOW).await.expect("queried"),
+        scope.resend_delivery(id, nobody(), NOW).await.expect("queried"),
         ResendOutcome::NotifierDisabled
     );
     assert_eq!(state().await, "failed");
     turn(None).await;
     assert!(store.due_deliveries(NOW.after(hours(1)), 9, 9).await.expect("read").is_empty());
-    assert_eq!(scope.resend_delivery(id, NOW).await.expect("queried"), ResendOutcome::Queued);
+    assert_eq!(
+        scope.resend_delivery(id, nobody(), NOW).await.expect("queried"),
+        ResendOutcome::Queued
+    );
     assert_eq!(state().await, "waiting");
     let other = crate::fixture::team(&store).await;
-    let result = store.team(&whole(other)).resend_delivery(id, NOW).await;
+    let result = store.team(&whole(other)).resend_delivery(id, nobody(), NOW).await;
     assert_eq!(result.expect("queried"), ResendOutcome::Missing);
 }
 

@@ -114,6 +114,7 @@ pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> Notifie
             template: Template::Standard,
             keys: Keys::new(SigningSecret::issue([7; 32])),
         }),
+        owner: None,
         disabled: None,
         isdefault: false,
         messages: Default::default(),

@@ -72,7 +72,7 @@ async fn search(store: Store) {
     let position = |hook: usize, site: usize| QueuePosition {
         team: noisy,
         notifier: hooks[hook],
-        monitor: sites[site],
+        line: sites[site].uuid(),
     };
     assert_eq!(search(10, &[]).await, (6, vec![]));
     assert_eq!(search(4, &[]).await, (4, vec![position(1, 0)]));

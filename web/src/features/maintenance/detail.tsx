@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { isNotFound } from "../../shared/api/error";
 import { maintenanceQuery, type Maintenance, type Occurrence } from "../../shared/api/maintenances";
 import { monitorsQuery } from "../../shared/api/monitors";
+import { notifiersQuery } from "../../shared/api/notifiers";
 import { interval } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import { Link, useNavigate } from "../../shared/router";
@@ -127,7 +128,9 @@ function Actions({ window }: { window: Maintenance }) {
 
 function WindowFacts({ window }: { window: Maintenance }) {
   const { maintenance } = useTexts();
-  const { current, next, duration, grace, monitors_covered } = window;
+  const { current, next, duration, grace, monitors_covered, announce } = window;
+  const { data: notifiers } = useQuery({ ...notifiersQuery, enabled: announce.notifiers.length > 0 });
+  const announced = announce.notifiers.flatMap((id) => notifiers?.find(({ notifierid }) => notifierid === id)?.name ?? []);
   const [first] = next;
   return (
     <Facts>
@@ -144,6 +147,7 @@ function WindowFacts({ window }: { window: Maintenance }) {
       )}
       {duration && <Fact label={maintenance.form.duration}>{interval(duration)}</Fact>}
       {grace > 0 && <Fact label={maintenance.form.grace}>{interval(grace)}</Fact>}
+      {announced.length > 0 && <Fact label={maintenance.form.announceTo}>{announced.join(", ")}</Fact>}
       <Fact label={maintenance.monitors}>{monitors_covered}</Fact>
     </Facts>
   );

@@ -15,7 +15,7 @@ import { Page } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import { UnsavedChangesGuard } from "../../shared/ui/unsaved-changes";
 import page from "../../shared/ui/form-page.module.css";
-import { About, EffectFields, Selection } from "./form";
+import { About, AnnounceFields, EffectFields, Selection } from "./form";
 import { Preview } from "./preview";
 import { ScheduleFields } from "./schedule-fields";
 import { bodyOf, changesOf, check, initial, valuesOf, type Values } from "./values";
@@ -64,6 +64,7 @@ function Editor({ stored, start }: { stored?: Maintenance; start: Values }) {
           <Selection form={form} />
           <ScheduleFields form={form} />
           <EffectFields form={form} />
+          <AnnounceFields form={form} />
         </div>
         <aside className={page.beside}>
           <Preview form={form} id={stored?.maintenanceid} />

@@ -3,6 +3,7 @@ import { MultiSelect, Switch, TagsInput, Textarea, TextInput } from "@mantine/co
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { monitorsQuery } from "../../shared/api/monitors";
+import { notifiersQuery } from "../../shared/api/notifiers";
 import { formatDuration, parseDuration } from "../../shared/lib/duration";
 import { useTexts } from "../../shared/i18n";
 import { flag, text, type Form } from "../../shared/ui/form";
@@ -12,7 +13,7 @@ import { Panel } from "../../shared/ui/page";
 import { SegmentedControl } from "../../shared/ui/segmented-control";
 import styles from "./form.module.css";
 import { useIsLimited } from "../../shared/api/limited";
-import type { Values } from "./values";
+import { MAX_ANNOUNCEMENTS, type Values } from "./values";
 
 export type WindowForm = Form<Values>;
 
@@ -158,6 +159,56 @@ export function EffectFields({ form }: { form: WindowForm }) {
         />
         {alerts === "suppress" && (
           <TextInput className={styles.short} {...durationField(form, "grace")} label={texts.grace} description={texts.graceHelp} />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+/** Who is notified of the window itself, and when. */
+export function AnnounceFields({ form }: { form: WindowForm }) {
+  const { form: texts } = useTexts().maintenance;
+  const { data } = useQuery(notifiersQuery);
+  const notifiers = form.values["announce.notifiers"];
+  const options = useMemo(() => {
+    const known = (data ?? []).map(({ notifierid, name }) => ({ value: notifierid, label: name }));
+    const deleted = notifiers.filter((id) => !known.some(({ value }) => value === id));
+    return [...known, ...deleted.map((id) => ({ value: id, label: id }))];
+  }, [data, notifiers]);
+  const shown = (text: string) => {
+    const seconds = parseDuration(text);
+    return seconds === null ? text : formatDuration(seconds);
+  };
+  return (
+    <Panel title={texts.announce}>
+      <div className={page.fields}>
+        <MultiSelect
+          name="announce.notifiers"
+          label={texts.announceTo}
+          description={texts.announceToHelp}
+          data={options}
+          searchable
+          hidePickedOptions
+          value={notifiers}
+          error={form.errors["announce.notifiers"]}
+          onChange={(value) => form.set("announce.notifiers", value)}
+        />
+        {notifiers.length > 0 && (
+          <>
+            <TagsInput
+              name="announce.before"
+              label={texts.before}
+              description={texts.beforeHelp}
+              data={[]}
+              maxTags={MAX_ANNOUNCEMENTS}
+              splitChars={[","]}
+              value={form.values["announce.before"]}
+              error={form.errors["announce.before"]}
+              onChange={(value) => form.set("announce.before", [...new Set(value.map(shown))])}
+            />
+            <Switch {...flag(form, "announce.start")} label={texts.announceStart} />
+            <Switch {...flag(form, "announce.end")} label={texts.announceEnd} />
+          </>
         )}
       </div>
     </Panel>

@@ -63,6 +63,11 @@ test("only what changed is sent, and times and selections as a whole", () => {
     tags: [],
     all_tags: [],
   });
+  const announced = { ...values, "announce.notifiers": ["n"], "announce.before": ["1 d", "15 min"], "announce.end": true };
+  expect(changesOf(stored, announced)).toEqual({
+    maintenanceid: "w",
+    announce: { notifiers: ["n"], before: [86_400, 900], start: false, end: true },
+  });
   const once = changesOf(stored, { ...values, repeat: "once", open: true });
   expect(once).toMatchObject({ rrule: "", cron: "", ends: "" });
 });
@@ -89,6 +94,9 @@ test("what is missing is named at its field", () => {
   expect(fields({ name: " ", everything: false, starts: "", ends: "" })).toEqual(["ends", "monitors", "name", "starts"]);
   expect(fields({ repeat: "week", days: [], duration: "soon", grace: "x" })).toEqual(["duration", "grace", "rrule"]);
   expect(fields({ repeat: "month", dates: [] })).toEqual(["rrule"]);
+  for (const before of [["soon"], ["30 s"], ["1 d", "1 h", "15 min", "5 min"]]) {
+    expect(fields({ "announce.before": before })).toEqual(["announce.before"]);
+  }
 });
 
 test("a window in the past is recognized", () => {

@@ -25,9 +25,16 @@ export interface Values extends RuleValues {
   counts: Maintenance["counts"];
   alerts: Maintenance["alerts"];
   grace: string;
+  "announce.notifiers": string[];
+  /** Durations as text. */
+  "announce.before": string[];
+  "announce.start": boolean;
+  "announce.end": boolean;
 }
 
 const HOUR = 3_600_000;
+/** How often an occurrence can be announced before it starts. */
+export const MAX_ANNOUNCEMENTS = 3;
 
 /** A new window, in an hour's time, for an hour. */
 export function initial(now: number, zone: string): Values {
@@ -52,6 +59,10 @@ export function initial(now: number, zone: string): Values {
     counts: "excluded",
     alerts: "suppress",
     grace: "",
+    "announce.notifiers": [],
+    "announce.before": [],
+    "announce.start": true,
+    "announce.end": true,
   };
 }
 
@@ -80,6 +91,10 @@ export function valuesOf(window: Maintenance): Values {
     counts: window.counts,
     alerts: window.alerts,
     grace: window.grace === 0 ? "" : formatDuration(window.grace),
+    "announce.notifiers": window.announce.notifiers,
+    "announce.before": window.announce.before.map(formatDuration),
+    "announce.start": window.announce.start,
+    "announce.end": window.announce.end,
   };
 }
 
@@ -101,6 +116,9 @@ export function check(values: Values, t: Texts): Record<string, string> {
   if (repeat === "once" && !values.open && values.ends === "") found.ends = form.required;
   if (repeat !== "once" && parseDuration(values.duration) === null) found.duration = t.form.durationInvalid;
   if (values.grace.trim() !== "" && parseDuration(values.grace) === null) found.grace = t.form.durationInvalid;
+  const before = values["announce.before"].map(parseDuration);
+  if (before.length > MAX_ANNOUNCEMENTS || before.some((seconds) => seconds === null || seconds < 60))
+    found["announce.before"] = form.beforeInvalid;
   if (repeat === "week" && values.days.length === 0) found.rrule = form.oneDay;
   if (repeat === "month" && values.monthly === "day" && values.dates.length === 0) found.rrule = form.oneDay;
   return found;
@@ -138,6 +156,12 @@ function othersOf(values: Values): SaveMaintenance {
     counts: values.counts,
     alerts: values.alerts,
     grace: values.grace.trim() === "" ? 0 : (parseDuration(values.grace) ?? 0),
+    announce: {
+      notifiers: values["announce.notifiers"],
+      before: values["announce.before"].map((text) => parseDuration(text) ?? 0),
+      start: values["announce.start"],
+      end: values["announce.end"],
+    },
   };
 }
 

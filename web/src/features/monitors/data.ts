@@ -10,7 +10,7 @@ export { monitorsQuery, rowsWithStatus, type MonitorRow };
 export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
 /** A heartbeat as shown in the bars. */
-export type Shown = components["schemas"]["Beat"] & Pick<Heartbeat, "standing">;
+export type Shown = Omit<components["schemas"]["Beat"], "standing"> & Pick<Heartbeat, "standing">;
 export type Alert = components["schemas"]["Alert"];
 export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];

@@ -50,9 +50,9 @@ const tones: Record<ShownDeliveryState, Tone> = { delivered: "up", failed: "down
 
 /** Messages about one monitor are delivered in order: one that was not tried yet may wait for another that fails. */
 function isHeldBack({ deliveryid, state, attempts, monitor }: Delivery, all: readonly Delivery[]): boolean {
-  if (state !== "waiting" || attempts > 0) return false;
+  if (state !== "waiting" || attempts > 0 || !monitor) return false;
   return all.some((other) => {
-    const earlier = other.deliveryid !== deliveryid && other.monitor.monitorid === monitor.monitorid;
+    const earlier = other.deliveryid !== deliveryid && other.monitor?.monitorid === monitor.monitorid;
     return earlier && deliveryStateOf(other) === "retrying";
   });
 }
@@ -66,7 +66,8 @@ function Row({ delivery, held }: { delivery: Delivery; held: boolean }) {
       <Badge tone={partly ? "wait" : tones[state]}>{partly ? t.notifiers.partly : t.notifiers.states[state]}</Badge>
       <span className={styles.what}>
         <span>
-          <Link to={`/monitor/${delivery.monitor.monitorid}`}>{delivery.monitor.name}</Link> {eventText(delivery.type, t)}
+          {delivery.monitor && <Link to={`/monitor/${delivery.monitor.monitorid}`}>{delivery.monitor.name}</Link>}{" "}
+          {eventText(delivery.type, t)}
         </span>
         <span className={styles.said}>
           {held && t.notifiers.heldBack}
@@ -84,7 +85,7 @@ function Row({ delivery, held }: { delivery: Delivery; held: boolean }) {
         <Ago at={delivery.finished ?? delivery.created} />
       </span>
       <span className={styles.again}>
-        <Resend deliveryid={delivery.deliveryid} state={state} about={delivery.monitor.name} />
+        <Resend deliveryid={delivery.deliveryid} state={state} about={delivery.monitor?.name ?? eventText(delivery.type, t)} />
       </span>
     </li>
   );

@@ -14,6 +14,10 @@ export const eventTypes = valuesOfSet<EventType>({
   "alert.assigned": true,
   "alert.escalated": true,
   "alert.resolved": true,
+  "maintenance.scheduled": true,
+  "maintenance.started": true,
+  "maintenance.ended": true,
+  "oncall.handover": true,
   "notifier.test": true,
 });
 

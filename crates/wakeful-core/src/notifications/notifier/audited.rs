@@ -14,6 +14,10 @@ impl Audited for Notifier {
             .with("min_severity", self.messages.min_severity.as_str())
             .with("events", self.messages.events.clone())
             .with("quiet", self.messages.quiet.as_ref().map(describe));
+        if let Some(owner) = self.owner {
+            // Nobody but its user sees the rest.
+            return view.with("personal", true).with("userid", owner.to_string());
+        }
         match &self.channel {
             Channel::Email(email) => of_email(view.with("name", self.name.to_string()), email),
             Channel::Webhook(webhook) => {

@@ -95,6 +95,7 @@ mod tests {
             team: TeamId::new(Millis(1), [1; 10]),
             name: Name::parse("ops").expect("a name"),
             channel: Channel::Email(email::tests::spec()),
+            owner: None,
             disabled,
             isdefault: false,
             messages: Default::default(),

@@ -105,8 +105,7 @@ async fn send(
     let left = first.remaining_recipients().map(<[String]>::to_vec);
     let left = left.as_deref();
     let events = bundles.iter().filter_map(|bundle| bundle.event.clone());
-    let events: Vec<Event> =
-        events.map(|event| engine.with_action_links(event, notifier)).collect();
+    let events: Vec<Event> = events.map(|event| engine.with_links(event, notifier)).collect();
     let sending = hand_over(engine, notifier, route, &events, left);
     let sent = survived(sending).await.unwrap_or_else(|panic| Ok(defect(panic).into()))?;
     let Attempt { outcome, recipients: responses } = sent;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use wakeful_core::access::Permission;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{AlertId, DeliveryId};
-use wakeful_core::notifications::event::{self, Event};
+use wakeful_core::notifications::event::{self, Event, EventData};
 use wakeful_core::notifications::notifier::Notifier;
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::notifications::retry::{self, Failure, Outcome};
@@ -243,7 +243,12 @@ fn next_try(attempts: u32, failure: &Failure, now: Millis) -> Option<Millis> {
 
 /// Disables a notifier and notifies those who may change it, once.
 async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> {
-    let editors = engine.emails_of_members_with(notifier.team, Permission::Edit).await?;
+    let editors = match notifier.owner {
+        None => engine.emails_of_members_with(notifier.team, Permission::Edit).await?,
+        Some(owner) => {
+            engine.account_spec(owner).await?.map(|user| user.email).into_iter().collect()
+        }
+    };
     let text = templates::notifier_disabled(engine.settings(), notifier.name.as_str(), why);
     let mails: Vec<_> = editors.iter().map(|email| engine.new_mail(email, text.clone())).collect();
     if engine.store().disable_notifier(notifier.id, why, &mails, engine.now()).await? {
@@ -267,10 +272,14 @@ fn count_outcome(notifier: &Notifier, outcome: &Outcome, rows: usize) {
 
 impl Engine {
     /// The page with the details of an event.
-    pub(super) fn details_url(&self, event: &Event) -> String {
-        match &event.data.monitor {
-            Some(monitor) => format!("{}/monitor/{}", self.public_url(), monitor.monitorid),
-            None => self.public_url().to_owned(),
+    pub(crate) fn details_url(&self, event: &Event) -> String {
+        let EventData { alertid, monitor, maintenance, .. } = &event.data;
+        let url = self.public_url();
+        match (alertid, monitor, maintenance) {
+            (Some(alert), ..) => format!("{url}/alert/{alert}"),
+            (None, Some(monitor), _) => format!("{url}/monitor/{}", monitor.monitorid),
+            (None, None, Some(window)) => format!("{url}/maintenance/{}", window.maintenanceid),
+            (None, None, None) => url.to_owned(),
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) async fn deliver(engine: &Engine, notifier: &Notifier, message: Claim
         // This node stalled after its claim, and another may have sent the message.
         return release_claims(engine, &[bundle]).await;
     }
-    let event = bundle.event.clone().map(|event| engine.with_action_links(event, notifier));
+    let event = bundle.event.clone().map(|event| engine.with_links(event, notifier));
     let outcome = match &event {
         None => Outcome::Refused("the stored event cannot be read".to_owned()),
         Some(event) => {

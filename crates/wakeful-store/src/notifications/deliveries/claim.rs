@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use uuid::Uuid;
-use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NodeId, NotifierId, TeamId};
+use wakeful_core::id::{AlertId, DeliveryId, EventId, NodeId, NotifierId, TeamId};
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::time::Millis;
 
@@ -24,7 +24,6 @@ pub struct ClaimedDelivery {
     pub id: DeliveryId,
     pub event: EventId,
     pub team: TeamId,
-    pub monitor: MonitorId,
     pub notifier: NotifierId,
     pub alert: Option<AlertId>,
     pub kind: String,
@@ -48,7 +47,6 @@ from_row!(ClaimedDelivery, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
     event: row.try_get::<Uuid, _>("eventid")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
-    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
     notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
     alert: row.try_get::<Option<Uuid>, _>("alert_id")?.map(AlertId::from),
     kind: row.try_get("kind")?,
@@ -83,7 +81,7 @@ pub(crate) fn crashes_before(claims: i64) -> u32 {
 
 macro_rules! claimed {
     () => {
-        "id, eventid, team_id, monitor_id, notifier_id, alert_id, kind, body, attempts, created,
+        "id, eventid, team_id, notifier_id, alert_id, kind, body, attempts, created,
          last_answer, left_to, recipients, lease_until, claims"
     };
 }
@@ -130,7 +128,7 @@ macro_rules! first_in_queue {
         "not exists (
              select 1 from deliveries e
              where e.team_id = d.team_id and e.notifier_id = d.notifier_id
-             and e.monitor_id = d.monitor_id and e.state = 'waiting' and e.left_to is null
+             and e.line = d.line and e.state = 'waiting' and e.left_to is null
              and (e.sequence < d.sequence or (e.sequence = d.sequence and e.id < d.id))
              and not (e.is_step and e.attempts = 0 and e.next_try > d.next_try))"
     };
@@ -144,7 +142,7 @@ macro_rules! next_recovery {
          join deliveries u on u.alert_id = d.alert_id and u.id = (
              select e.id from deliveries e
              where e.team_id = d.team_id and e.notifier_id = d.notifier_id
-             and e.monitor_id = d.monitor_id and e.state = 'waiting' and e.left_to is null
+             and e.line = d.line and e.state = 'waiting' and e.left_to is null
              and (e.sequence > d.sequence or (e.sequence = d.sequence and e.id > d.id))
              order by e.sequence, e.id
              limit 1)

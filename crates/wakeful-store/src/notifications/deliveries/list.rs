@@ -1,7 +1,7 @@
 //! Listing the deliveries of a notifier and sending them again.
 
 use uuid::Uuid;
-use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
+use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId, UserId};
 use wakeful_core::notifications::delivery_state::DeliveryState;
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::time::Millis;
@@ -17,8 +17,8 @@ pub struct ListedDelivery {
     pub id: DeliveryId,
     pub event: EventId,
     pub alert: Option<AlertId>,
-    pub monitor: MonitorId,
-    pub monitor_name: String,
+    /// With its name; `None` for an announcement.
+    pub monitor: Option<(MonitorId, String)>,
     pub kind: String,
     pub state: DeliveryState,
     pub attempts: i64,
@@ -34,8 +34,10 @@ from_row!(ListedDelivery, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
     event: row.try_get::<Uuid, _>("eventid")?.into(),
     alert: row.try_get::<Option<Uuid>, _>("alert_id")?.map(AlertId::from),
-    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
-    monitor_name: row.try_get("name")?,
+    monitor: match (row.try_get::<Option<Uuid>, _>("monitor_id")?, row.try_get("name")?) {
+        (Some(id), Some(name)) => Some((id.into(), name)),
+        _ => None,
+    },
     kind: row.try_get("kind")?,
     state: DeliveryState::parse(row.try_get("state")?)
         .ok_or_else(|| sqlx::Error::Decode("not a state of a delivery".into()))?,
@@ -74,7 +76,7 @@ impl TeamStore<'_> {
                         d.attempts, d.last_answer, d.recipients, d.created, d.next_try,
                         d.finished
                  from deliveries d
-                 join monitors m on m.id = d.monitor_id
+                 left join monitors m on m.id = d.monitor_id
                  where d.notifier_id = $1 and d.id < $2 and ",
                 is_visible!("4"),
                 " order by d.id desc
@@ -91,8 +93,13 @@ impl TeamStore<'_> {
     }
 
     /// Queues a delivery again, starting with the first retry step. An attempt
-    /// that is in progress continues.
-    pub async fn resend_delivery(&self, id: DeliveryId, now: Millis) -> Result<ResendOutcome> {
+    /// that is in progress continues. Those of a personal notifier only its user can send.
+    pub async fn resend_delivery(
+        &self,
+        id: DeliveryId,
+        user: UserId,
+        now: Millis,
+    ) -> Result<ResendOutcome> {
         let done = write!(self.store, |db| {
             sqlx::query(concat!(
                 "update deliveries
@@ -101,15 +108,18 @@ impl TeamStore<'_> {
                  where id = $1 and team_id = $2
                  and notifier_id in (
                      select n.id from notifiers n
-                     where n.team_id = $2 and n.disabled_at is null)
-                 and exists (select 1 from monitors m where m.id = monitor_id and ",
+                     where n.team_id = $2 and n.disabled_at is null
+                     and (n.owner_id is null or n.owner_id = $5))
+                 and (($4 is null and monitor_id is null)
+                      or exists (select 1 from monitors m where m.id = monitor_id and ",
                 is_visible!("4"),
-                ")"
+                "))"
             ))
             .bind(id.uuid())
             .bind(self.team.uuid())
             .bind(now.0)
             .bind(self.filter)
+            .bind(user.uuid())
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -122,13 +132,16 @@ impl TeamStore<'_> {
             sqlx::query_scalar(concat!(
                 "select d.created
                  from deliveries d
-                 join monitors m on m.id = d.monitor_id
-                 where d.id = $1 and d.team_id = $2 and ",
+                 join notifiers n on n.id = d.notifier_id
+                 left join monitors m on m.id = d.monitor_id
+                 where d.id = $1 and d.team_id = $2
+                 and (n.owner_id is null or n.owner_id = $4) and ",
                 is_visible!("3")
             ))
             .bind(id.uuid())
             .bind(self.team.uuid())
             .bind(self.filter)
+            .bind(user.uuid())
             .fetch_optional(db)
             .await
         })?;

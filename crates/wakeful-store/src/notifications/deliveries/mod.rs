@@ -1,9 +1,10 @@
 //! The outbox: one row for each event and notifier, written together with the
 //! decision about the alert it reports. Workers claim rows with a lease, so that two never
 //! send the same row at once, and a row whose worker died is free again when the
-//! lease ends. The rows of one monitor and notifier form a queue: none is sent
-//! before the earlier ones have been delivered or given up.
+//! lease ends. The rows of one line (a monitor, a window or a schedule) and notifier
+//! form a queue: none is sent before the earlier ones have been delivered or given up.
 
+mod announcements;
 mod claim;
 mod list;
 mod outbox;
@@ -12,6 +13,7 @@ mod retention;
 mod search;
 mod sent_mails;
 
+pub(crate) use announcements::withdraw_announcements;
 pub use claim::{ClaimedDelivery, DeliveryClaim, DueGroup};
 pub(crate) use claim::{count_claim, crashes_before, optional_json};
 pub use list::{ListedDelivery, ResendOutcome};

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use uuid::Uuid;
-use wakeful_core::id::{DeliveryId, MonitorId, NodeId, NotifierId, TeamId};
+use wakeful_core::id::{DeliveryId, NodeId, NotifierId, TeamId};
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::time::Millis;
 
@@ -39,13 +39,14 @@ from_row!(DueDelivery, |row| Self {
 pub struct QueuePosition {
     pub team: TeamId,
     pub notifier: NotifierId,
-    pub monitor: MonitorId,
+    /// A monitor, a window or a schedule.
+    pub line: Uuid,
 }
 
 impl QueuePosition {
     /// Behind all queues of a team.
     pub fn end(team: TeamId) -> Self {
-        Self { team, notifier: Uuid::max().into(), monitor: Uuid::max().into() }
+        Self { team, notifier: Uuid::max().into(), line: Uuid::max() }
     }
 }
 
@@ -82,8 +83,7 @@ struct FoundRow {
 from_row!(FoundRow, |row| {
     let found: DueDelivery = sqlx::FromRow::from_row(row)?;
     let DueDelivery { team, notifier, .. } = found;
-    let monitor = row.try_get::<Uuid, _>("monitor_id")?.into();
-    let position = QueuePosition { team, notifier, monitor };
+    let position = QueuePosition { team, notifier, line: row.try_get("line")? };
     Self {
         due: row.try_get::<bool, _>("is_due")?.then_some(found),
         read_to: row.try_get::<bool, _>("is_last")?.then_some(position),
@@ -94,7 +94,7 @@ from_row!(FoundRow, |row| {
 struct FromRow {
     team: SimpleUuid,
     notifier: SimpleUuid,
-    monitor: SimpleUuid,
+    line: SimpleUuid,
 }
 
 /// The columns of a queue's first delivery, in the index of what waits.
@@ -106,7 +106,7 @@ macro_rules! head_columns {
             $of,
             ".notifier_id, ",
             $of,
-            ".monitor_id, ",
+            ".line, ",
             $of,
             ".sequence, ",
             $of,
@@ -142,7 +142,7 @@ macro_rules! head_order {
             $of,
             ".notifier_id, ",
             $of,
-            ".monitor_id, ",
+            ".line, ",
             $of,
             ".sequence, ",
             $of,
@@ -154,7 +154,7 @@ macro_rules! head_order {
 /// The key behind which the search continues after the queue `h`: that of this queue, or one
 /// further on.
 macro_rules! next_key {
-    ($max:literal, $notifier:literal, $monitor:literal, $from:literal) => {
+    ($max:literal, $notifier:literal, $line:literal, $from:literal) => {
         concat!(
             "(h.team_id, case when h.place >= $5 then ",
             $max,
@@ -168,10 +168,10 @@ macro_rules! next_key {
             $max,
             "
                   when h.place = 1 then coalesce((select ",
-            $monitor,
+            $line,
             $from,
-            "), h.monitor_id)
-                  else h.monitor_id end)"
+            "), h.line)
+                  else h.line end)"
         )
     };
 }
@@ -180,23 +180,23 @@ macro_rules! next_key {
 macro_rules! found {
     () => {
         concat!(
-            "select w.id, w.team_id, w.notifier_id, w.monitor_id, n.kind, w.crashes, w.is_last,
+            "select w.id, w.team_id, w.notifier_id, w.line, n.kind, w.crashes, w.is_last,
                     w.is_due and w.place <= $2 and n.disabled_at is null as is_due
              from (
-                 select d.id, d.team_id, d.notifier_id, d.monitor_id, d.created, d.is_due, ",
+                 select d.id, d.team_id, d.notifier_id, d.line, d.created, d.is_due, ",
             crashes!("$4"),
             ", d.is_last,
                         row_number() over (
                             partition by d.notifier_id, d.is_due
                             order by d.created, d.id) as place
                  from (
-                     select h.id, h.team_id, h.notifier_id, h.monitor_id, h.created, h.claims,
+                     select h.id, h.team_id, h.notifier_id, h.line, h.created, h.claims,
                             h.claimed_by, h.place >= $5 as is_last,
                             h.next_try <= $1 and h.lease_until <= $1 as is_due
                      from heads h
                      where (h.next_try <= $1 and h.lease_until <= $1) or h.place >= $5
                      union all
-                     select d.id, d.team_id, d.notifier_id, d.monitor_id, d.created, d.claims,
+                     select d.id, d.team_id, d.notifier_id, d.line, d.created, d.claims,
                             d.claimed_by, false, true
                      from deliveries d
                      where d.state = 'waiting' and d.left_to is not null
@@ -211,67 +211,87 @@ macro_rules! found {
     };
 }
 
-const SQLITE: &str =
-    concat!(
-    "with recursive heads(team_id, notifier_id, monitor_id, sequence, id, next_try, lease_until,
+const SQLITE: &str = concat!(
+    "with recursive heads(team_id, notifier_id, line, sequence, id, next_try, lease_until,
                           created, claims, claimed_by, place) as (
-         select ", head_columns!("e"), ", 1
+         select ",
+    head_columns!("e"),
+    ", 1
          from deliveries e
          where e.state = 'waiting' and e.left_to is null
-         and (e.team_id, e.notifier_id, e.monitor_id, e.sequence, e.id) = (
-             select f.team_id, f.notifier_id, f.monitor_id, f.sequence, f.id
+         and (e.team_id, e.notifier_id, e.line, e.sequence, e.id) = (
+             select f.team_id, f.notifier_id, f.line, f.sequence, f.id
              from deliveries f
-             where ", in_queue!(),
-    head_order!("f"), ")
+             where ",
+    in_queue!(),
+    head_order!("f"),
+    ")
          union all
-         select ", head_columns!("e"), ",
+         select ",
+    head_columns!("e"),
+    ",
                 case when e.team_id = h.team_id then h.place + 1 else 1 end
          from heads h
          join deliveries e on e.state = 'waiting' and e.left_to is null
-         and (e.team_id, e.notifier_id, e.monitor_id, e.sequence, e.id) = (
-             select f.team_id, f.notifier_id, f.monitor_id, f.sequence, f.id
+         and (e.team_id, e.notifier_id, e.line, e.sequence, e.id) = (
+             select f.team_id, f.notifier_id, f.line, f.sequence, f.id
              from deliveries f
-             where ", in_queue!(), "
-             and (f.team_id, f.notifier_id, f.monitor_id) > ",
+             where ",
+    in_queue!(),
+    "
+             and (f.team_id, f.notifier_id, f.line) > ",
     next_key!(
         "x'ffffffffffffffffffffffffffffffff'",
         "unhex(value ->> 'notifier')",
-        "unhex(value ->> 'monitor')",
+        "unhex(value ->> 'line')",
         " from json_each($6)
           where unhex(value ->> 'team') = h.team_id
-          and (unhex(value ->> 'notifier'), unhex(value ->> 'monitor'))
-              > (h.notifier_id, h.monitor_id)"
+          and (unhex(value ->> 'notifier'), unhex(value ->> 'line'))
+              > (h.notifier_id, h.line)"
     ),
-    head_order!("f"), "))
-     ", found!()
+    head_order!("f"),
+    "))
+     ",
+    found!()
 );
 
-const POSTGRES: &str =
-    concat!(
-    "with recursive heads(team_id, notifier_id, monitor_id, sequence, id, next_try, lease_until,
+const POSTGRES: &str = concat!(
+    "with recursive heads(team_id, notifier_id, line, sequence, id, next_try, lease_until,
                           created, claims, claimed_by, place) as (
-         (select ", head_columns!("f"), ", cast(1 as bigint)
+         (select ",
+    head_columns!("f"),
+    ", cast(1 as bigint)
           from deliveries f
-          where ", in_queue!(),
-    head_order!("f"), ")
+          where ",
+    in_queue!(),
+    head_order!("f"),
+    ")
          union all
-         select ", head_columns!("e"), ",
+         select ",
+    head_columns!("e"),
+    ",
                 case when e.team_id = h.team_id then h.place + 1 else 1 end
          from heads h
          cross join lateral (
-             select ", head_columns!("f"), "
+             select ",
+    head_columns!("f"),
+    "
              from deliveries f
-             where ", in_queue!(), "
-             and (f.team_id, f.notifier_id, f.monitor_id) > ",
+             where ",
+    in_queue!(),
+    "
+             and (f.team_id, f.notifier_id, f.line) > ",
     next_key!(
         "cast('ffffffff-ffff-ffff-ffff-ffffffffffff' as uuid)",
         "r.notifier",
-        "r.monitor",
-        " from json_to_recordset(cast($6 as json)) as r(team uuid, notifier uuid, monitor uuid)
-          where r.team = h.team_id and (r.notifier, r.monitor) > (h.notifier_id, h.monitor_id)"
+        "r.line",
+        " from json_to_recordset(cast($6 as json)) as r(team uuid, notifier uuid, line uuid)
+          where r.team = h.team_id and (r.notifier, r.line) > (h.notifier_id, h.line)"
     ),
-    head_order!("f"), ") e)
-     ", found!()
+    head_order!("f"),
+    ") e)
+     ",
+    found!()
 );
 
 impl Store {
@@ -280,10 +300,10 @@ impl Store {
         let from: Vec<FromRow> = search
             .from
             .iter()
-            .map(|QueuePosition { team, notifier, monitor }| FromRow {
+            .map(|QueuePosition { team, notifier, line }| FromRow {
                 team: team.uuid().into(),
                 notifier: notifier.uuid().into(),
-                monitor: monitor.uuid().into(),
+                line: (*line).into(),
             })
             .collect();
         let sql = either!(self, sqlite: SQLITE, postgres: POSTGRES);
@@ -335,9 +355,9 @@ mod tests {
             read!(store, |db| sqlx::query_as(explain()).fetch_all(db).await).unwrap();
         let plan: Vec<String> = plan.into_iter().map(|(.., step)| step).collect();
         let next = "SEARCH f USING COVERING INDEX deliveries_waiting \
-                    ((team_id,notifier_id,monitor_id)>(?,?,?))";
+                    ((team_id,notifier_id,line)>(?,?,?))";
         let head = "SEARCH e USING COVERING INDEX deliveries_waiting \
-                    (team_id=? AND notifier_id=? AND monitor_id=? AND sequence=? AND id=?)";
+                    (team_id=? AND notifier_id=? AND line=? AND sequence=? AND id=?)";
         let partly_sent = "SEARCH d USING INDEX deliveries_left_to (state=? AND next_try<?)";
         for step in [next, head, partly_sent] {
             assert!(plan.iter().any(|line| line == step), "{step}: {plan:#?}");

@@ -1,6 +1,7 @@
 //! Several nodes and probes as real processes under all kinds of failures: every status
 //! change is notified, none is notified twice, and there are no false alarms.
 
+mod escalation;
 mod jobs;
 #[expect(clippy::print_stdout, reason = "prints the figures of a trial")]
 mod testbed;

@@ -247,8 +247,9 @@ function tooltipLines(point: Point, mode: Mode, series: Series, title: string, t
       : point.up + point.down + point.pending + point.unknown === 1
         ? value(title, point.p50)
         : (["p50", "p95", "p99"] as const).flatMap((which) => value(which, point[which]));
-  if (point.up + point.down + point.pending + point.unknown === 0) return [...words, t.maintenance.legend];
-  return point.down > 0 ? [...words, t.detail.failures(point.down)] : words;
+  const planned = point.maintenance > 0 ? [t.maintenance.legend] : [];
+  const failed = point.down > 0 ? [t.detail.failures(point.down)] : [];
+  return [...words, ...failed, ...planned];
 }
 
 function regionLines({ region, points }: RegionLine, at: string, t: Texts, locale: string): string[] {

@@ -104,7 +104,7 @@ function spansWhere(
 }
 
 /**
- * Maintenance: steps whose heartbeats count as nothing, and exactly where single heartbeats are known. `beats` are the newest
+ * Maintenance: steps with nothing but heartbeats that do not count, and exactly where single heartbeats are known. `beats` are the newest
  * ones, oldest first.
  */
 export function maintenanceIn(
@@ -112,7 +112,11 @@ export function maintenanceIn(
   interval: number,
   beats: readonly Shown[] = [],
 ): Outage[] {
-  const steps = spansWhere(series, interval, ({ up, down, pending, unknown }) => up + down + pending + unknown === 0);
+  const steps = spansWhere(
+    series,
+    interval,
+    ({ up, down, pending, unknown, maintenance }) => maintenance > 0 && up + down + pending + unknown === 0,
+  );
   const [begin, end] = [seconds(series.from), seconds(series.to)];
   const exact = beats.flatMap((beat, index) => {
     if (kindOf(beat) !== "maintenance") return [];

@@ -1,0 +1,443 @@
+//! What a decision about an alert sends: one delivery for each message and recipient.
+
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+use uuid::Uuid;
+use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId, UserId};
+use wakeful_core::notifications::message_rules::MessageRules;
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+
+use super::crowded::CrowdedQueues;
+use super::decisions::AlertDecision;
+use super::recipients::{account_notifier, own_notifier};
+use crate::dialect::{Tx, either, from_row, within};
+use crate::history::record::SimpleUuid;
+use crate::monitors::json;
+use crate::{DueDelivery, NewEvent, Result, Store, StoreError};
+
+/// The bodies that one statement inserts; a database reads its parameter at once.
+const MAX_STATEMENT_BYTES: usize = 1 << 20;
+
+/// The deliveries that one transaction writes for several alerts: others wait for it.
+const MAX_DELIVERY_BYTES: usize = 8 << 20;
+
+/// An event to send.
+#[derive(Clone, Debug)]
+pub struct Message {
+    pub event: NewEvent,
+    pub to: Audience,
+    /// The place in the queues of the monitor: the sequence number of a verdict.
+    pub seq: i64,
+    pub created: Millis,
+    /// For an escalation step.
+    pub step: Option<StepMessage>,
+}
+
+/// How an escalation step is sent.
+#[derive(Clone, Debug)]
+pub struct StepMessage {
+    /// The outage itself, for recipients that it has not been sent to.
+    pub opened: Option<NewEvent>,
+    /// Whether it is also sent to those that it has been sent to.
+    pub repeats: bool,
+}
+
+/// The recipients of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// The notifiers of the monitor.
+    Linked,
+    /// The notifiers of the monitor that have nothing else to send for it.
+    Idle,
+    /// The notifiers that have reported the outage, linked or not.
+    Notified,
+    /// Both of them.
+    LinkedOrNotified,
+    /// The personal notifier of this user.
+    User(UserId),
+    /// These, each after its delay.
+    Recipients(Vec<MessageRecipient>),
+}
+
+/// Somebody who a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRecipient {
+    pub to: RecipientAddress,
+    pub delay: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecipientAddress {
+    Notifier(NotifierId),
+    /// The personal notifier of this user, which is created if it does not exist.
+    Account(UserId),
+}
+
+#[derive(Serialize)]
+struct DeliveryRow<'a> {
+    id: SimpleUuid,
+    event: SimpleUuid,
+    monitor: SimpleUuid,
+    notifier: SimpleUuid,
+    alert: SimpleUuid,
+    sequence: i64,
+    kind: &'static str,
+    body: &'a str,
+    created: i64,
+    next_try: i64,
+    is_step: bool,
+}
+
+/// A notifier of a monitor.
+pub(super) struct Link {
+    monitor: MonitorId,
+    pub(super) notifier: NotifierId,
+    rules: MessageRules,
+    /// Whether it has a waiting delivery for the monitor.
+    pub(super) busy: bool,
+}
+
+from_row!(Link, |row| Self {
+    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
+    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+    rules: MessageRules::stored(
+        row.try_get("events")?,
+        row.try_get("min_severity")?,
+        row.try_get("quiet")?
+    ),
+    busy: row.try_get("busy")?,
+});
+
+/// A notifier that has reported an alert, or was about to.
+struct Recipient {
+    alert: AlertId,
+    notifier: NotifierId,
+    rules: MessageRules,
+    /// Whether anything was sent to it.
+    sent: bool,
+}
+
+from_row!(Recipient, |row| Self {
+    alert: row.try_get::<Uuid, _>("alert_id")?.into(),
+    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+    rules: MessageRules::stored(
+        row.try_get("events")?,
+        row.try_get("min_severity")?,
+        row.try_get("quiet")?
+    ),
+    sent: row.try_get::<i64, _>("sent")? == 1,
+});
+
+impl Store {
+    /// Writes a delivery for each message and recipient. The outages come first: their
+    /// recipients also get what follows.
+    pub(super) async fn write_messages(
+        &self,
+        tx: &mut Tx,
+        decisions: &[&AlertDecision],
+        crowded: &CrowdedQueues,
+    ) -> Result<Vec<DueDelivery>> {
+        let mut new = Vec::new();
+        let messages = || {
+            let all = decisions.iter().flat_map(|one| one.messages.iter().map(|m| (*one, m)));
+            all.collect::<Vec<(&AlertDecision, &Message)>>()
+        };
+        let is_to = |which: &[Audience]| {
+            let mut all = messages();
+            all.retain(|(_, message)| which.contains(&message.to));
+            all
+        };
+        let mut others = messages();
+        others.retain(|(_, message)| !matches!(message.to, Audience::Linked | Audience::Idle));
+        let linked = is_to(&[Audience::Linked, Audience::Idle, Audience::LinkedOrNotified]);
+        if !linked.is_empty() {
+            let links = self.links_of(tx, &linked).await?;
+            let mut by_monitor: HashMap<MonitorId, Vec<&Link>> = HashMap::new();
+            for link in &links {
+                by_monitor.entry(link.monitor).or_default().push(link);
+            }
+            let rows = linked.iter().flat_map(|(decision, message)| {
+                let monitor = decision.alert.facts.monitor;
+                let links = by_monitor.get(&monitor).map_or(&[][..], Vec::as_slice);
+                let idle_only = message.to == Audience::Idle;
+                links.iter().filter(move |link| !(idle_only && link.busy)).filter_map(move |link| {
+                    let event = &message.event;
+                    let at =
+                        link.rules.first_try(event.kind, decision.severity, message.created)?;
+                    crowded
+                        .takes(decision, message, link)
+                        .then(|| DeliveryRow::of(decision, message, event, link.notifier, at))
+                })
+            });
+            let rows: Vec<DeliveryRow<'_>> = rows.collect();
+            new.extend(self.insert_rows(tx, &rows, decisions.len()).await?);
+        }
+        if !others.is_empty() {
+            let recipients = self.recipients_of(tx, &others).await?;
+            let mut rows = Vec::new();
+            for (decision, message) in &others {
+                let known = recipients.iter().filter(|one| one.alert == decision.alert.id);
+                match &message.to {
+                    Audience::User(user) => {
+                        let own = account_notifier(tx, decision.alert.team, *user).await?;
+                        rows.extend(own.map(|notifier| {
+                            let (event, at) = (&message.event, message.created);
+                            DeliveryRow::of(decision, message, event, notifier, at)
+                        }));
+                    }
+                    Audience::Recipients(to) => {
+                        let known: HashSet<NotifierId> = known.map(|one| one.notifier).collect();
+                        self.add_recipients(tx, decision, message, to, &known, &mut rows).await?;
+                    }
+                    _ => rows.extend(known.filter(|one| one.sent).filter_map(|one| {
+                        let event = &message.event;
+                        // Everybody who knows of it learns of its end, however urgent it is now.
+                        let at =
+                            one.rules.later_try(event.kind, decision.severity, message.created)?;
+                        crowded
+                            .takes_more(decision, message, one.notifier)
+                            .then(|| DeliveryRow::of(decision, message, event, one.notifier, at))
+                    })),
+                }
+            }
+            new.extend(self.insert_rows(tx, &rows, decisions.len()).await?);
+        }
+        Ok(new)
+    }
+
+    /// Adds the deliveries of a message to these recipients. Of several ways to the same
+    /// notifier, the fastest counts.
+    async fn add_recipients<'a>(
+        &self,
+        tx: &mut Tx,
+        decision: &AlertDecision,
+        message: &'a Message,
+        to: &[MessageRecipient],
+        known: &HashSet<NotifierId>,
+        rows: &mut Vec<DeliveryRow<'a>>,
+    ) -> Result<()> {
+        let mut delays: HashMap<NotifierId, Duration> = HashMap::new();
+        for MessageRecipient { to, delay } in to {
+            let notifier = match to {
+                RecipientAddress::Notifier(id) => Some(*id),
+                RecipientAddress::Account(user) => {
+                    own_notifier(tx, decision.alert.team, *user, message.created).await?
+                }
+            };
+            if let Some(id) = notifier {
+                let fastest = delays.entry(id).or_insert(*delay);
+                *fastest = (*fastest).min(*delay);
+            }
+        }
+        let mut ids: Vec<NotifierId> = delays.keys().copied().collect();
+        ids.sort_unstable();
+        let rules = self.delivery_rules(tx, &ids).await?;
+        for id in ids {
+            let Some(rules) = rules.get(&id) else { continue };
+            let event = match &message.step {
+                Some(step) if known.contains(&id) && !step.repeats => continue,
+                Some(StepMessage { opened: Some(opened), .. }) if !known.contains(&id) => opened,
+                _ => &message.event,
+            };
+            let due = message.created.after(delays.get(&id).copied().unwrap_or_default());
+            // A step names its recipients: how urgent their messages have to be does not matter.
+            let at = match &message.step {
+                Some(_) => rules.later_try(event.kind, decision.severity, due),
+                None => rules.first_try(event.kind, decision.severity, due),
+            };
+            rows.extend(at.map(|at| DeliveryRow::of(decision, message, event, id, at)));
+        }
+        Ok(())
+    }
+
+    async fn links_of(
+        &self,
+        tx: &mut Tx,
+        messages: &[(&AlertDecision, &Message)],
+    ) -> Result<Vec<Link>> {
+        let mut monitors: Vec<String> = messages
+            .iter()
+            .map(|(decision, _)| decision.alert.facts.monitor.uuid().simple().to_string())
+            .collect();
+        monitors.sort_unstable();
+        monitors.dedup();
+        Ok(within!(*tx, |db| {
+            sqlx::query_as(self.select_links()).bind(json(&monitors)).fetch_all(db).await
+        })?)
+    }
+
+    async fn recipients_of(
+        &self,
+        tx: &mut Tx,
+        messages: &[(&AlertDecision, &Message)],
+    ) -> Result<Vec<Recipient>> {
+        let ids: Vec<AlertId> = messages
+            .iter()
+            .filter(|(_, message)| match message.to {
+                Audience::User(_) => false,
+                // Facts are sent once to each notifier in any case.
+                Audience::Recipients(_) => message.step.is_some(),
+                _ => true,
+            })
+            .map(|(decision, _)| decision.alert.id)
+            .collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(within!(*tx, |db| {
+            sqlx::query_as(self.select_recipients())
+                .bind(super::due::id_list(&ids))
+                .fetch_all(db)
+                .await
+        })?)
+    }
+
+    async fn insert_rows(
+        &self,
+        tx: &mut Tx,
+        rows: &[DeliveryRow<'_>],
+        alerts: usize,
+    ) -> Result<Vec<DueDelivery>> {
+        let bytes: usize = rows.iter().map(|row| row.body.len()).sum();
+        if bytes > MAX_DELIVERY_BYTES && alerts > 1 {
+            return Err(StoreError::TooLarge);
+        }
+        let mut new = Vec::new();
+        let mut bytes = 0;
+        let fits = |_: &DeliveryRow<'_>, next: &DeliveryRow<'_>| {
+            bytes += next.body.len();
+            let fits = bytes <= MAX_STATEMENT_BYTES;
+            if !fits {
+                bytes = next.body.len();
+            }
+            fits
+        };
+        for rows in rows.chunk_by(fits) {
+            let added: Vec<DueDelivery> = within!(*tx, |db| {
+                sqlx::query_as(self.insert_deliveries()).bind(json(rows)).fetch_all(db).await
+            })?;
+            new.extend(added);
+        }
+        Ok(new)
+    }
+
+    fn select_links(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "select l.monitor_id, l.notifier_id, n.events, n.min_severity, n.quiet, exists (
+                     select 1 from deliveries d
+                     where d.team_id = n.team_id and d.notifier_id = l.notifier_id
+                     and d.line = l.monitor_id and d.state = 'waiting' and d.left_to is null) as busy
+                 from json_each($1) r
+                 join monitor_notifiers l on l.monitor_id = unhex(r.value)
+                 join notifiers n on n.id = l.notifier_id
+                 where n.disabled_at is null
+                 order by l.monitor_id, l.position",
+            postgres: "select l.monitor_id, l.notifier_id, n.events, n.min_severity, n.quiet, exists (
+                     select 1 from deliveries d
+                     where d.team_id = n.team_id and d.notifier_id = l.notifier_id
+                     and d.line = l.monitor_id and d.state = 'waiting' and d.left_to is null) as busy
+                 from json_array_elements_text(cast($1 as json)) r
+                 join monitor_notifiers l on l.monitor_id = cast(r.value as uuid)
+                 join notifiers n on n.id = l.notifier_id
+                 where n.disabled_at is null
+                 order by l.monitor_id, l.position"
+        )
+    }
+
+    fn select_recipients(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "select d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet,
+                        cast(max(case when d.is_step and d.state = 'failed' and d.attempts = 0
+                                      then 0 else 1 end) as bigint) as sent
+                 from json_each($1) r
+                 join deliveries d on d.alert_id = unhex(r.value)
+                 join notifiers n on n.id = d.notifier_id
+                 where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
+                                'alert.escalated')
+                 and n.disabled_at is null
+                 group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet",
+            postgres: "select d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet,
+                        cast(max(case when d.is_step and d.state = 'failed' and d.attempts = 0
+                                      then 0 else 1 end) as bigint) as sent
+                 from json_array_elements_text(cast($1 as json)) r
+                 join deliveries d on d.alert_id = cast(r.value as uuid)
+                 join notifiers n on n.id = d.notifier_id
+                 where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
+                                'alert.escalated')
+                 and n.disabled_at is null
+                 group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet"
+        )
+    }
+
+    fn insert_deliveries(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "insert into deliveries
+                 (id, eventid, team_id, monitor_id, line, notifier_id, alert_id, sequence, kind, body,
+                  created, next_try, is_step)
+                 select unhex(r.value ->> 'id'), unhex(r.value ->> 'event'), m.team_id, m.id, m.id,
+                        unhex(r.value ->> 'notifier'), a.id, r.value ->> 'sequence',
+                        r.value ->> 'kind', r.value ->> 'body', r.value ->> 'created',
+                        r.value ->> 'next_try', r.value ->> 'is_step'
+                 from json_each($1) r
+                 join monitors m on m.id = unhex(r.value ->> 'monitor')
+                 left join alerts a on a.id = unhex(r.value ->> 'alert')
+                 where true
+                 on conflict do nothing
+                 returning id, team_id, notifier_id, claims as crashes,
+                           (select n.kind from notifiers n where n.id = notifier_id) as kind",
+            postgres: "insert into deliveries
+                 (id, eventid, team_id, monitor_id, line, notifier_id, alert_id, sequence, kind, body,
+                  created, next_try, is_step)
+                 select r.id, r.event, m.team_id, m.id, m.id, r.notifier, a.id, r.sequence, r.kind,
+                        r.body, r.created, r.next_try, r.is_step
+                 from json_to_recordset(cast($1 as json))
+                      as r(id uuid, event uuid, monitor uuid, notifier uuid, alert uuid,
+                           sequence bigint, kind text, body text, created bigint,
+                           next_try bigint, is_step boolean)
+                 join monitors m on m.id = r.monitor
+                 left join alerts a on a.id = r.alert
+                 on conflict do nothing
+                 returning id, team_id, notifier_id, claims as crashes,
+                           (select n.kind from notifiers n where n.id = notifier_id) as kind"
+        )
+    }
+}
+
+impl<'a> DeliveryRow<'a> {
+    /// `next_try` is its first attempt.
+    fn of(
+        decision: &AlertDecision,
+        message: &Message,
+        event: &'a NewEvent,
+        notifier: NotifierId,
+        next_try: Millis,
+    ) -> Self {
+        let Message { seq, created, .. } = message;
+        Self {
+            id: delivery_id(event.id, notifier, *created).uuid().into(),
+            event: event.id.uuid().into(),
+            monitor: decision.alert.facts.monitor.uuid().into(),
+            notifier: notifier.uuid().into(),
+            alert: decision.alert.id.uuid().into(),
+            sequence: *seq,
+            kind: event.kind,
+            body: &event.body,
+            created: created.0,
+            next_try: next_try.0,
+            is_step: message.step.is_some(),
+        }
+    }
+}
+
+/// Derived from event and notifier, so that writing it twice has no effect.
+pub(crate) fn delivery_id(event: EventId, notifier: NotifierId, created: Millis) -> DeliveryId {
+    let Digest(hash) = Digest::of(&format!("delivery {event} {notifier}"));
+    let mut random = [0; 10];
+    random.copy_from_slice(&hash[..10]);
+    DeliveryId::new(created, random)
+}

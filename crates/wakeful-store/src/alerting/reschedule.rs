@@ -1,0 +1,43 @@
+//! Changes of a monitor that make the alert processor decide about its open outage again.
+
+use wakeful_core::monitors::Monitor;
+
+use crate::Result;
+use crate::dialect::{Tx, within};
+
+/// Makes the alert processor decide about the open outage of a monitor that was saved with
+/// another interval of reminders, or was turned on or off. Runs after the update of the monitor's
+/// row, because all transactions lock the two in this order.
+pub(crate) async fn reschedule_reminders(tx: &mut Tx, monitor: &Monitor) -> Result<()> {
+    let next = monitor.resend_interval.filter(|_| monitor.isactive);
+    within!(*tx, |db| {
+        sqlx::query(
+            "update alerts
+             set remind_at = $2, due = $3, revision = revision + 1
+             where monitor_id = $1 and kind = 'outage' and ended is null",
+        )
+        .bind(monitor.id.uuid())
+        .bind(next.map(|span| monitor.modified.after(span).0))
+        .bind(monitor.modified.0)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}
+
+/// Makes the alert processor decide about the open outage of a monitor that was saved with
+/// another policy.
+pub(crate) async fn decide_again(tx: &mut Tx, monitor: &Monitor) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update alerts
+             set due = $2, revision = revision + 1
+             where monitor_id = $1 and kind = 'outage' and ended is null",
+        )
+        .bind(monitor.id.uuid())
+        .bind(monitor.modified.0)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}

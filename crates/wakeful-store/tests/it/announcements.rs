@@ -1,0 +1,119 @@
+//! Announcements beside nodes of another version, which know neither them nor lines.
+
+use std::time::Duration;
+use wakeful_core::calendar::zone::Zone;
+use wakeful_core::calendar::{Rule, Schedule, Start};
+use wakeful_core::cluster::slot::LEASE_DURATION;
+use wakeful_core::id::{MaintenanceId, NodeId, NotifierId, TeamId, UserId};
+use wakeful_core::maintenance::{Announce, Window};
+use wakeful_core::selector::{Selector, SelectorParts};
+use wakeful_core::time::Millis;
+use wakeful_store::{Node, SaveWindowOutcome, Store};
+use wakeful_testkit::{Database, DatabaseKind, process_alerts, system, whole};
+
+use crate::fixture::{NOW, monitor, next, notifier, team};
+use crate::on_both;
+use crate::record::down;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+on_both! {
+    an_announcement_waits_while_a_node_of_another_version_runs => waits;
+}
+
+fn window(team: TeamId, notifier: NotifierId) -> Window {
+    let start = Start::Instant(NOW.after(30 * MINUTE));
+    let schedule = Schedule::new(start, Zone::utc(), Some(10 * MINUTE), Rule::Once, Vec::new());
+    let everything = SelectorParts { everything: true, ..SelectorParts::default() };
+    Window {
+        id: MaintenanceId::new(NOW, next()),
+        team,
+        name: "Upgrade".into(),
+        description: String::new(),
+        isactive: true,
+        selector: Selector::new(everything).expect("a selector"),
+        reached: Vec::new(),
+        schedule: schedule.expect("a schedule"),
+        checks: Default::default(),
+        counts: Default::default(),
+        alerts: Default::default(),
+        dependents: true,
+        grace: Duration::ZERO,
+        announce: Announce {
+            notifiers: vec![notifier],
+            before: vec![3_600],
+            start: true,
+            end: false,
+        },
+        running: None,
+        skipped_until: None,
+        due: Some(NOW),
+        created: NOW,
+        modified: NOW,
+    }
+}
+
+async fn waits(store: Store) {
+    let team = team(&store).await;
+    let hook = notifier(&store, team, "hook").await;
+    let node = |version: &str| Node {
+        id: NodeId::new(NOW, next()),
+        name: version.into(),
+        home: String::new(),
+        version: version.into(),
+    };
+    let (own, old) = (node("2"), node("1"));
+    for node in [&own, &old] {
+        store.renew_node(node, LEASE_DURATION).await.expect("joined");
+    }
+    let store = store.with_node(own.id);
+    let saver = UserId::new(NOW, next());
+    let (scope, window) = (store.team(&whole(team)), window(team, hook));
+    let added = scope.add_maintenance(&window, &system(), saver).await.expect("added");
+    assert_eq!(added, SaveWindowOutcome::Done);
+    let kinds = async |now: Millis| {
+        store.apply_maintenance(team, now).await.expect("applied");
+        let sent = store.team(&whole(team)).notifier_deliveries(hook, None, None).await;
+        let sent = sent.expect("read").expect("there");
+        sent.into_iter().map(|one| one.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(NOW).await, [""; 0]);
+    // The maintenance itself takes place.
+    let started = NOW.after(31 * MINUTE);
+    assert_eq!(kinds(started).await, [""; 0]);
+    assert_eq!(store.running_windows(team).await.expect("read").len(), 1);
+    store.evict_node(old.id, false).await.expect("evicted");
+    assert_eq!(kinds(started.after(MINUTE)).await, ["maintenance.started"]);
+    assert_eq!(kinds(started.after(2 * MINUTE)).await, ["maintenance.started"], "once");
+    // It is found and claimed, although it belongs to no monitor.
+    let now = started.after(2 * MINUTE);
+    let due = store.due_deliveries(now, 10, 10).await.expect("read");
+    let ids: Vec<_> = due.iter().map(|row| row.id).collect();
+    let claimed = store.claim_deliveries(&ids, now, now.after(MINUTE)).await.expect("claimed");
+    assert_eq!(claimed.len(), 1);
+}
+
+#[tokio::test]
+async fn a_delivery_of_a_node_without_lines_is_in_the_line_of_its_monitor() {
+    let database = Database::new(DatabaseKind::Postgres).await;
+    let store = database.open().await;
+    let team = team(&store).await;
+    let hook = notifier(&store, team, "hook").await;
+    let site = wakeful_core::monitors::Monitor { notifiers: vec![hook], ..monitor(team, "site") };
+    store.team(&whole(team)).add_monitor(&site, &system()).await.expect("saved");
+    store.record(&[down(team, site.id, 1)]).await.expect("recorded");
+    process_alerts(&store, NOW).await;
+    // As the previous version writes it.
+    database
+        .execute(
+            "insert into deliveries (id, eventid, team_id, monitor_id, notifier_id, alert_id,
+                                     sequence, kind, body, created, next_try, is_step)
+             select '00000000-0000-7000-8000-000000000001',
+                    '00000000-0000-7000-8000-000000000002', team_id, monitor_id, notifier_id,
+                    alert_id, sequence + 1, 'monitor.up', body, created, next_try, false
+             from deliveries",
+        )
+        .await;
+    let due = store.due_deliveries(NOW.after(MINUTE), 10, 10).await.expect("read");
+    assert_eq!(due.len(), 1, "the second waits for the first");
+}
