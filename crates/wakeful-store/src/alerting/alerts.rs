@@ -152,7 +152,7 @@ macro_rules! delivery_columns {
         "d.alert_id, d.id, d.notifier_id, n.name, d.kind, d.state, d.attempts, d.last_answer,
          d.recipients, d.created, d.next_try, d.finished
          from deliveries d
-         join notifiers n on n.id = d.notifier_id"
+         join notifiers n on n.id = d.notifier_id and n.team_id = d.team_id"
     };
 }
 
@@ -186,7 +186,7 @@ macro_rules! listed_columns {
 macro_rules! listed_tables {
     () => {
         "alerts a
-         join monitors m on m.id = a.monitor_id
+         join monitors m on m.id = a.monitor_id and m.team_id = a.team_id
          left join users u on u.id = a.assignee"
     };
 }

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod credentials;
+mod deletion;
 mod deliveries;
 mod fixture;
 mod fortnights;

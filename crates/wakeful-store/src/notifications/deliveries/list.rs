@@ -74,7 +74,7 @@ impl TeamStore<'_> {
                         d.attempts, d.last_answer, d.recipients, d.created, d.next_try,
                         d.finished
                  from deliveries d
-                 join monitors m on m.id = d.monitor_id
+                 join monitors m on m.id = d.monitor_id and m.team_id = d.team_id
                  where d.notifier_id = $1 and d.id < $2 and ",
                 is_visible!("4"),
                 " order by d.id desc
@@ -102,7 +102,8 @@ impl TeamStore<'_> {
                  and notifier_id in (
                      select n.id from notifiers n
                      where n.team_id = $2 and n.disabled_at is null)
-                 and exists (select 1 from monitors m where m.id = monitor_id and ",
+                 and exists (select 1 from monitors m
+                             where m.id = monitor_id and m.team_id = $2 and ",
                 is_visible!("4"),
                 ")"
             ))
@@ -122,7 +123,8 @@ impl TeamStore<'_> {
             sqlx::query_scalar(concat!(
                 "select d.created
                  from deliveries d
-                 join monitors m on m.id = d.monitor_id
+                 join monitors m on m.id = d.monitor_id and m.team_id = d.team_id
+                 join notifiers n on n.id = d.notifier_id and n.team_id = d.team_id
                  where d.id = $1 and d.team_id = $2 and ",
                 is_visible!("3")
             ))
