@@ -27,7 +27,9 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
 /// Chooses one of the caller's teams for a call.
 const TEAM: HeaderName = HeaderName::from_static("x-wakeful-team");
-const EVENTS_PATH: &str = "/api/v1/events";
+/// What browsers open without a header: the event stream, and downloads.
+const OPENED_BY_BROWSERS: [&str; 4] =
+    ["/api/v1/events", "/api/v1/report", "/api/v1/audit/export", "/api/v1/user/export"];
 
 /// The credentials that the caller sent, and the team to act in, if the caller has chosen one.
 pub(crate) struct Credentials {
@@ -91,15 +93,15 @@ fn chosen_team(parts: &Parts) -> Option<TeamId> {
     let chosen = if parts.headers.contains_key(TEAM) {
         single_header(&parts.headers, &TEAM).unwrap_or_default().to_owned()
     } else {
-        team_of_stream(parts)?
+        team_in_query(parts)?
     };
     let unknown = || TeamId::new(Millis(0), [0; 10]);
     Some(TeamId::parse(&chosen).unwrap_or_else(unknown))
 }
 
-/// `team` in the query of an event stream: browsers cannot send headers with it.
-fn team_of_stream(parts: &Parts) -> Option<String> {
-    if parts.uri.path() != EVENTS_PATH {
+/// `team` in the query of what a browser opens: it cannot send headers with it.
+fn team_in_query(parts: &Parts) -> Option<String> {
+    if !OPENED_BY_BROWSERS.contains(&parts.uri.path()) {
         return None;
     }
     let Query(mut query) = Query::<HashMap<String, String>>::try_from_uri(&parts.uri).ok()?;

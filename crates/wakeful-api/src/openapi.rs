@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 use utoipa::openapi::extensions::Extensions;
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
     ComponentsBuilder, ContentBuilder, Info, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr,
-    ResponseBuilder, SecurityRequirement,
+    Required, ResponseBuilder, SecurityRequirement,
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 use wakeful_core::access::Permission;
@@ -64,6 +65,12 @@ fn describe(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi 
             operation.operation_id = Some(if twin { id + "_unversioned" } else { id });
             if !security.is_empty() {
                 operation.security = Some(security.to_vec());
+                add_team_header(operation);
+                add_error_response(
+                    operation,
+                    "404",
+                    "The caller is not in the team that `X-Wakeful-Team` names",
+                );
                 add_error_response(operation, "401", "No valid credentials were sent");
                 if permission(operation) != Some(Permission::Known.as_str()) {
                     let description = match extension(operation, REAUTHENTICATION) {
@@ -150,6 +157,24 @@ fn operation_id(method: &str, path: &str) -> String {
 }
 
 /// Adds an error response, unless the handler has described it.
+/// Every call can be made in another team of the caller.
+fn add_team_header(operation: &mut Operation) {
+    let header = ParameterBuilder::new()
+        .name("X-Wakeful-Team")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team",
+        ))
+        .schema(Some(
+            ObjectBuilder::new()
+                .schema_type(Type::String)
+                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid))),
+        ))
+        .build();
+    operation.parameters.get_or_insert_default().push(RefOr::T(header));
+}
+
 fn add_error_response(operation: &mut Operation, status: &str, description: &str) {
     let schema = RefOr::Ref(Ref::from_schema_name(ErrorBody::name()));
     let content = ContentBuilder::new().schema(Some(schema)).build();

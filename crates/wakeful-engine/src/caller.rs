@@ -252,6 +252,11 @@ impl Caller {
         self.via
     }
 
+    /// The only team that the caller can act in, with an API key or a session opened with one.
+    pub(crate) fn team_of_key(&self) -> Option<TeamId> {
+        self.fresh_until.is_none().then(|| self.team())
+    }
+
     pub fn kind(&self) -> UserKind {
         self.kind
     }

@@ -45,6 +45,17 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
     }
 }
 
+/// Deletes what is left of deleted teams, monitors and notifiers.
+async fn delete_rest(engine: &Engine) -> Result<()> {
+    let mut any = false;
+    while engine.store().delete_part().await? {
+        any = true;
+        sleep(BATCH_PAUSE).await;
+    }
+    // A team that was deleted from the command line is still in memory.
+    if any { engine.refresh_suspensions().await } else { Ok(()) }
+}
+
 /// One round.
 pub async fn sweep(engine: &Engine) -> Result<()> {
     let now = engine.now();
@@ -58,7 +69,9 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     engine.remind_of_expiring_keys().await?;
     engine.report_audit_heads().await?;
     store.prune_audit(now.before(settings.audit), MAX_AUDIT_ENTRIES).await?;
+    delete_rest(engine).await?;
     engine.erase_deleted().await?;
+    store.give_up_for_disabled(now).await?;
     store.prune_verifications(now).await?;
     store.prune_invitations(now).await?;
     store.prune_pending_signups(now).await?;

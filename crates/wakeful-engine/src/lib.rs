@@ -9,6 +9,7 @@ pub mod billing;
 pub mod bus;
 mod caller;
 mod cluster;
+mod deletion;
 pub mod demo;
 mod error;
 mod failpoint;

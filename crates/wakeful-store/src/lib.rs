@@ -9,6 +9,7 @@ mod audit;
 mod backup;
 mod billing;
 mod cluster;
+mod deletion;
 mod dialect;
 mod doctor;
 mod error;
@@ -50,8 +51,10 @@ pub use alerting::{
     schedules::*, timeline::*,
 };
 pub use audit::{
-    AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,
-    StoredEntry, streams::*,
+    AuditContext, AuditLog, NewEntry,
+    chain::ChainHead,
+    log::{AuditCheck, AuditQuery, AuditVerification, StoredEntry},
+    streams::*,
 };
 pub use backup::{BackupError, Upgrade, backup_before_upgrade, backup_sqlite, restore_sqlite};
 pub use billing::{invoices::*, memberships::*, payment_attempts::*, payment_methods::*, usage::*};
@@ -97,6 +100,8 @@ pub struct Store {
     node: Option<NodeId>,
     /// The audit log of the process; `None` if it is off.
     audit_log: Option<AuditLog>,
+    /// How much the audit log of a team may take up.
+    max_audit_bytes: i64,
 }
 
 impl Store {
@@ -115,6 +120,12 @@ impl Store {
     #[must_use]
     pub fn with_audit_log(self, log: AuditLog) -> Self {
         Self { audit_log: Some(log), ..self }
+    }
+
+    /// The same store, in which the audit log of a team takes up at most this much.
+    #[must_use]
+    pub fn with_max_audit_bytes(self, max_audit_bytes: i64) -> Self {
+        Self { max_audit_bytes, ..self }
     }
 
     /// Whether other nodes may use this database at the same time.

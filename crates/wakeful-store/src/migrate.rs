@@ -68,6 +68,7 @@ const STEPS: &[Step] = steps![
     "0037_escalation",
     "0038_turns",
     "0040_announcements",
+    "0041_bounds",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::audit::chain::MAX_CHAIN_BYTES;
 use crate::dialect::{Pool, read, write};
 use crate::{Keyring, Result, Store, StoreError, migrate};
 
@@ -132,6 +133,7 @@ impl Store {
             outbox: Arc::default(),
             node: None,
             audit_log: None,
+            max_audit_bytes: MAX_CHAIN_BYTES,
         };
         store.verify_keyring().await?;
         Ok(store)

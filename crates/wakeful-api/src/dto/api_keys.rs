@@ -108,7 +108,7 @@ pub(crate) struct ListedKey {
 }
 
 impl ListedKey {
-    fn of(team: TeamId, key: ApiKey, filter: Option<MonitorFilter>) -> Self {
+    fn of(key: ApiKey, filter: Option<MonitorFilter>) -> Self {
         Self {
             apikeyid: key.id,
             name: key.name,
@@ -119,14 +119,14 @@ impl ListedKey {
             scope: key.scope.as_str(),
             monitor_filter: filter.map(MonitorFilterBody::from),
             expires: key.expires,
-            groupid: team,
+            groupid: key.team,
         }
     }
 }
 
 impl ApiKeyList {
-    pub(crate) fn of(team: TeamId, keys: Vec<ApiKeyView>, next_cursor: NextCursor) -> Self {
-        let listed = |ApiKeyView { key, filter }| ListedKey::of(team, key, filter);
+    pub(crate) fn of(keys: Vec<ApiKeyView>, next_cursor: NextCursor) -> Self {
+        let listed = |ApiKeyView { key, filter }| ListedKey::of(key, filter);
         Self { success: true, apikeys: keys.into_iter().map(listed).collect(), next_cursor }
     }
 }
@@ -162,9 +162,9 @@ pub(crate) struct KeyHolder {
 }
 
 impl TeamKeyList {
-    pub(crate) fn of(team: TeamId, keys: Vec<TeamApiKeyView>, next_cursor: NextCursor) -> Self {
+    pub(crate) fn of(keys: Vec<TeamApiKeyView>, next_cursor: NextCursor) -> Self {
         let listed = |TeamApiKeyView { held, filter }: TeamApiKeyView| TeamKey {
-            key: ListedKey::of(team, held.key, filter),
+            key: ListedKey::of(held.key, filter),
             holder: KeyHolder {
                 userid: held.holder,
                 kind: held.kind.as_str(),

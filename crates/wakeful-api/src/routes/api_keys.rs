@@ -27,7 +27,8 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::People, routes!(delete_team_api_key)))
 }
 
-/// Lists the caller's API keys, without their secrets.
+/// Lists the caller's API keys of all teams, without their secrets. With an API key, only those of
+/// its own team.
 #[utoipa::path(get, path = "/api/v1/integrations/apikeys", tag = "Integrations",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Keys per page"),
@@ -43,7 +44,7 @@ async fn list_api_keys(
     let part = ListPage::read(query, ApiKeyId::parse)?;
     let keys = api.engine().api_keys(&caller).await?;
     let (keys, next) = part.paginate(keys, |view| view.key.id, |id| id.to_string());
-    Ok(Json(ApiKeyList::of(caller.team(), keys, next)))
+    Ok(Json(ApiKeyList::of(keys, next)))
 }
 
 /// Creates an API key pair, whose keys are shown only once, or renames the one with the
@@ -98,7 +99,7 @@ async fn list_team_api_keys(
     let part = ListPage::read(query, ApiKeyId::parse)?;
     let keys = api.engine().team_api_keys(&caller).await?;
     let (keys, next) = part.paginate(keys, |view| view.held.key.id, |id| id.to_string());
-    Ok(Json(TeamKeyList::of(caller.team(), keys, next)))
+    Ok(Json(TeamKeyList::of(keys, next)))
 }
 
 /// Deletes an API key of any user of the team; calls with it fail immediately.

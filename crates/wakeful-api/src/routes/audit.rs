@@ -72,7 +72,9 @@ async fn list_audit(
     params(
         ("format" = inline(Option<AuditFormat>), Query, description = "`jsonl` if omitted"),
         ("from" = Option<String>, Query, format = DateTime, description = "Only entries from this time on"),
-        ("to" = Option<String>, Query, format = DateTime, description = "Only entries before this time")),
+        ("to" = Option<String>, Query, format = DateTime, description = "Only entries before this time"),
+        ("team" = Option<String>, Query,
+            description = "One of the caller's teams, in place of the header `X-Wakeful-Team`")),
     responses(
         (status = 200, description = "One line for each entry", content(
             (String = "application/x-ndjson"), (String = "text/csv"))),

@@ -41,7 +41,9 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
         ("sort" = inline(Option<ReportSort>), Query, description = "Default: name"),
         ("lang" = inline(Option<ReportLanguage>), Query, description = "The language of the page; default: according to Accept-Language"),
-        ("format" = inline(Option<ReportFormat>), Query, description = "Default: according to Accept, otherwise json")),
+        ("format" = inline(Option<ReportFormat>), Query, description = "Default: according to Accept, otherwise json"),
+        ("team" = Option<String>, Query,
+            description = "One of the caller's teams, in place of the header `X-Wakeful-Team`")),
     responses(
         (status = 200, description = "The report", content(
             (ReportBody = "application/json"), (String = "text/csv"), (String = "text/html"))),

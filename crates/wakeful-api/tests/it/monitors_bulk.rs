@@ -327,6 +327,22 @@ both_databases! {
         ann.client.delete(&format!("notifier/{hook}/delete")).await.ok();
     }
 
+    async fn a_change_of_too_many_rows_is_refused(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let tags: Vec<String> = (0..50).map(|number| format!("tag {number}")).collect();
+        let id = saved(&ann.client, &job("job", &json!({"tags": tags}))).await;
+        multiply(&app, &ann, &id, 291).await;
+        let mut change = json!({"filter": {"all": true}, "tags_remove": "tag 1", "tags_add": "other"});
+        for dry_run in [true, false] {
+            change["dry_run"] = json!(dry_run);
+            let refused = ann.client.post("monitors/change", &change).await;
+            assert_eq!(refused.wrong_fields(), ["filter"], "{}", refused.text);
+        }
+        let change = json!({"filter": {"all": true}, "retries": 7});
+        assert_eq!(numbers(&ann.client.post("monitors/change", &change).await.ok(), "changed"), (292, 292));
+    }
+
     async fn concurrent_bulk_changes_and_saves_are_all_stored(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

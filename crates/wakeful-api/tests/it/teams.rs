@@ -294,4 +294,45 @@ both_databases! {
             assert_eq!(client.get("audit/verify").await.ok()["ok"], true);
         }
     }
+
+    async fn what_a_person_has_in_all_teams_is_listed_and_recorded_there(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let shop = new_team(&ann, "Shop").await;
+        let in_shop = ann.client.with("x-wakeful-team", &shop);
+        let home = ann.new_keys(&app.anonymous()).await;
+        let till = in_shop.post("integrations/apikey/save", &json!({"name": "till"})).await.ok();
+        let till = till["apikeyid"].as_str().unwrap();
+        let keys = async |client: &Client| {
+            let list = client.get("integrations/apikeys").await.ok();
+            let of = |key: &Value| (key["name"].clone(), key["groupid"].clone());
+            list["apikeys"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+        };
+        let [of_home, of_till] = [("build server", &ann.team), ("till", &shop)]
+            .map(|(name, team)| (json!(name), json!(team)));
+        assert_eq!(keys(&ann.client).await, [of_home.clone(), of_till.clone()]);
+        assert_eq!(keys(&in_shop).await, [of_home.clone(), of_till]);
+        // A key sees and changes nothing of other teams.
+        assert_eq!(keys(&home.client).await, [of_home]);
+        home.client.delete(&format!("integrations/apikey/{till}/delete")).await.refused(404, "not_found");
+        let newest = async |client: &Client| client.get("audit?limit=1").await.ok()["entries"][0]["action"].clone();
+        ann.client.delete(&format!("integrations/apikey/{till}/delete")).await.ok();
+        assert_eq!((newest(&in_shop).await, newest(&ann.client).await), (json!("key.delete"), json!("key.create")));
+
+        ann.client.post("settings/save", &json!({"email": "anna@example.com"})).await.ok();
+        for client in [&ann.client, &in_shop] {
+            assert_eq!(newest(client).await, "member.update");
+            assert_eq!(client.get("audit/verify").await.ok()["ok"], true);
+        }
+
+        // Browsers open these without a header.
+        in_shop.post("monitor/save", &monitor("till")).await.ok();
+        for path in ["report?format=csv&", "audit/export?"] {
+            let text = async |team: &str| ann.client.get(&format!("{path}team={team}")).await.text;
+            assert!(text(&shop).await.contains("till"), "{path}");
+            assert!(!text(&ann.team).await.contains("till"), "{path}");
+            let unknown = ann.client.get(&format!("{path}team={}", home.id)).await;
+            unknown.refused(404, "not_found");
+        }
+    }
 }

@@ -10,6 +10,12 @@ use crate::secret::Secret;
 
 /// An entry names at most this many fields.
 const MAX_CHANGES: usize = 100;
+/// The values of the fields of an entry take up at most this much, as JSON.
+const MAX_CHANGES_BYTES: usize = 8 << 10;
+/// Follows the beginning of a text that was cut off.
+const CUT: &str = "… (cut)";
+/// Instead of the values of a field, in an entry that is full.
+const LEFT_OUT: &str = "changed (too long to record)";
 
 /// A changed field. A secret has no `from`, and `changed` as its `to`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +94,21 @@ pub fn diff(before: Option<&View>, after: Option<&View>) -> Vec<Change> {
     changes
 }
 
+/// The changes as they are recorded: once they take up too much, only the names of the other
+/// fields are.
+pub fn bounded(changes: Vec<Change>) -> Vec<Change> {
+    let mut left = MAX_CHANGES_BYTES;
+    let size = |value: &Option<Value>| value.as_ref().map_or(0, |value| value.to_string().len());
+    let fit = |change: Change| match left.checked_sub(size(&change.from) + size(&change.to)) {
+        Some(rest) => {
+            left = rest;
+            change
+        }
+        None => Change { field: change.field, from: None, to: Some(Value::from(LEFT_OUT)) },
+    };
+    changes.into_iter().take(MAX_CHANGES).map(fit).collect()
+}
+
 impl Field {
     fn is_empty(&self) -> bool {
         match self {
@@ -126,7 +147,7 @@ fn shortened(value: Value) -> Value {
 pub(super) fn shorten(mut text: String) -> String {
     if text.len() > MAX_TEXT_BYTES {
         text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
-        text.push('…');
+        text.push_str(CUT);
     }
     text
 }
@@ -190,9 +211,26 @@ mod tests {
             ),
         );
         for change in changes {
-            assert!(change.to.unwrap().as_str().unwrap().len() <= MAX_TEXT_BYTES + '…'.len_utf8());
+            let to = change.to.unwrap();
+            let to = to.as_str().unwrap();
+            assert!(to.len() <= MAX_TEXT_BYTES + CUT.len() && to.ends_with(CUT), "{to}");
         }
         let many = (0..200).fold(View::default(), |view, n| view.with(&format!("field {n}"), n));
         assert_eq!(diff(None, Some(&many)).len(), MAX_CHANGES);
+    }
+
+    #[test]
+    fn an_entry_has_the_values_of_some_fields_and_the_names_of_all() {
+        let names: Vec<String> = (0..40).map(|field| format!("{field:02}")).collect();
+        let view = |value: &str| {
+            let value = format!("{value}{}", "a".repeat(999));
+            names.iter().fold(View::default(), |view, name| view.with(name, value.as_str()))
+        };
+        let changes = bounded(diff(Some(&view("1")), Some(&view("2"))));
+        assert_eq!(changes.iter().map(|change| change.field.clone()).collect::<Vec<_>>(), names);
+        assert!(serde_json::to_string(&changes).unwrap().len() < 2 * MAX_CHANGES_BYTES);
+        let is_left_out = |change: &Change| change.to == Some(json!(LEFT_OUT));
+        assert_eq!(changes.iter().position(is_left_out), Some(4), "{changes:?}");
+        assert!(changes.iter().skip(4).all(is_left_out));
     }
 }

@@ -7,6 +7,6 @@ mod entry;
 mod stream;
 
 pub use chain::{Broken, Hash, Verifier, entry_hash, person_hash};
-pub use diff::{Audited, Change, View, diff};
+pub use diff::{Audited, Change, View, bounded, diff};
 pub use entry::{Action, Actor, ActorKind, Entry, Object, ObjectKind, Origin, Person, Reference};
 pub use stream::{Batch, MAX_BATCH_ENTRIES, MAX_STREAMS_PER_TEAM, Stream, StreamTarget, test_body};

@@ -1,10 +1,11 @@
 //! API key pairs: their owner creates, renames, lists and deletes them. Both keys are shown
 //! once; the identity behind the API key is sealed with the Enc key.
 
+use std::collections::{HashMap, HashSet};
 use wakeful_core::Invalid;
-use wakeful_core::access::{Expiry, MonitorFilter, Permission, Scope, permission};
+use wakeful_core::access::{Expiry, MonitorFilter, Permission, Scope, TeamAccess, permission};
 use wakeful_core::accounts::MAX_API_KEYS_PER_USER;
-use wakeful_core::id::{ApiKeyId, UserId};
+use wakeful_core::id::{ApiKeyId, TeamId, UserId};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::token::{Digest, Kind};
@@ -56,13 +57,19 @@ pub struct NewKeyPair {
 }
 
 impl Engine {
+    /// The caller's keys of all teams. With a key, only those of its own team.
+    #[expect(clippy::disallowed_methods, reason = "the caller's keys of other teams")]
     pub async fn api_keys(
         &self,
         caller: &Authorized<permission::Myself>,
     ) -> Result<Vec<ApiKeyView>> {
-        let keys = self.store().api_keys(caller.user(), caller.team()).await?;
-        let limited = keys.iter().any(|key| key.filter.is_some());
-        let mut filters = self.monitor_filters(caller, limited).await?;
+        let keys = self.store().api_keys(caller.user(), caller.team_of_key()).await?;
+        let limited: HashSet<TeamId> =
+            keys.iter().filter(|key| key.filter.is_some()).map(|key| key.team).collect();
+        let mut filters = HashMap::new();
+        for team in limited {
+            filters.extend(self.store().team(&TeamAccess::whole(team)).monitor_filters().await?);
+        }
         let view = |key: ApiKey| {
             let filter = key.filter.and_then(|id| filters.remove(&id));
             ApiKeyView { key, filter }
@@ -203,7 +210,11 @@ impl Engine {
         id: ApiKeyId,
         name: &str,
     ) -> Result<()> {
-        if self.store().rename_api_key(caller.user(), id, name, &self.audit(caller)).await? {
+        if self
+            .store()
+            .rename_api_key(caller.user(), caller.team_of_key(), id, name, &self.audit(caller))
+            .await?
+        {
             Ok(())
         } else {
             Err(Error::NotFound("API key"))
@@ -215,7 +226,11 @@ impl Engine {
         caller: &Authorized<permission::Myself>,
         id: ApiKeyId,
     ) -> Result<()> {
-        if self.store().delete_api_key(caller.user(), id, &self.audit(caller)).await? {
+        if self
+            .store()
+            .delete_api_key(caller.user(), caller.team_of_key(), id, &self.audit(caller))
+            .await?
+        {
             Ok(())
         } else {
             Err(Error::NotFound("API key"))

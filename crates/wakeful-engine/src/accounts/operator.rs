@@ -120,10 +120,11 @@ impl Engine {
     pub async fn delete_user_for(&self, email: &str) -> Result<()> {
         let account = self.account_of(email).await?;
         let by = audit_of_operator(account.team, self.now());
-        self.delete_deliveries_before_account(account.user).await?;
         let deleter = Deleter::Administration(AdminAuthority::Operator, &[]);
         require_done(self.store().delete_account(account.user, deleter, &by, self.now()).await?)?;
-        self.erase_deleted().await
+        // The process ends with this command.
+        while self.store().delete_part().await? {}
+        self.finish_deletion().await
     }
 
     pub(crate) async fn account_of(&self, email: &str) -> Result<Account> {

@@ -131,11 +131,10 @@ impl Engine {
         if self.store().is_last_owner_of_others(user).await? {
             return Err(Error::LastOwner);
         }
-        self.delete_deliveries_before_account(user).await?;
         let deleter = Deleter::Holder(caller.authority());
         let deleted = self.store().delete_account(user, deleter, &by, self.now());
         require_done(deleted.await?)?;
-        self.erase_deleted().await
+        self.finish_deletion().await
     }
 
     pub(crate) fn new_account(

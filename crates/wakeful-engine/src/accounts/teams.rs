@@ -2,9 +2,9 @@
 //! call, or for the session.
 
 use std::net::IpAddr;
-use wakeful_core::access::{MfaPolicy, TeamAccess, permission};
+use wakeful_core::access::{MfaPolicy, permission};
 use wakeful_core::accounts::MAX_TEAMS_PER_USER;
-use wakeful_core::id::{TeamId, UserId};
+use wakeful_core::id::TeamId;
 use wakeful_store::RemoveTeamOutcome;
 
 pub use wakeful_store::{TeamChange, TeamOfUser, TeamSettings};
@@ -87,29 +87,14 @@ impl Engine {
         name: &str,
     ) -> Result<()> {
         let (team, by) = (self.store().team(caller.team_access()), self.audit(caller));
-        if team.settings().await?.is_some_and(|settings| settings.name == name) {
-            team.delete_deliveries().await?;
-        }
         match team.remove_team(name, caller.authority(), &by, self.now()).await? {
-            RemoveTeamOutcome::Done => self.erase_deleted().await,
+            RemoveTeamOutcome::Done => self.finish_deletion().await,
             RemoveTeamOutcome::NotOwner => Err(Error::RoleTooHigh),
             RemoveTeamOutcome::OtherName => {
                 let why = "must be the name of the team".to_owned();
                 Err(Error::Refused { field: "name", why })
             }
         }
-    }
-}
-
-impl Engine {
-    /// Deletes the deliveries of the teams that are deleted with an account, in parts, since
-    /// there may be many: a single transaction would keep others from writing.
-    #[expect(clippy::disallowed_methods, reason = "teams that are about to be deleted")]
-    pub(crate) async fn delete_deliveries_before_account(&self, user: UserId) -> Result<()> {
-        for team in self.store().teams_without_others(user).await? {
-            self.store().team(&TeamAccess::whole(team)).delete_deliveries().await?;
-        }
-        Ok(())
     }
 }
 

@@ -76,12 +76,9 @@ impl Engine {
         let owners = self.emails_of_members_with(team, Permission::Own).await?;
         let mails = self.mails_to(&owners, &text);
         let store = self.store().team(&TeamAccess::whole(team));
-        if self.team_name(team).await? == name {
-            store.delete_deliveries().await?;
-        }
         let (who, by) = (caller.admin_authority(), self.audit(caller));
         require_changed(store.remove_team_as_admin(name, who, &mails, &by).await?)?;
         self.announce(true);
-        self.erase_deleted().await
+        self.finish_deletion().await
     }
 }

@@ -116,12 +116,11 @@ impl Engine {
         if self.store().is_only_admin(user).await? {
             return Err(Error::LastAdmin);
         }
-        self.delete_deliveries_before_account(user).await?;
         let deleter = Deleter::Administration(caller.admin_authority(), &mails);
         let by = self.audit(caller);
         require_done(self.store().delete_account(user, deleter, &by, self.now()).await?)?;
         self.announce(true);
-        self.erase_deleted().await
+        self.finish_deletion().await
     }
 
     /// The account of a person.

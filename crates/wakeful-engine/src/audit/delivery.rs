@@ -39,6 +39,8 @@ const LEASE: Duration = Duration::from_secs(30);
 const _: () = assert!(LEASE.as_secs() >= 2 * TIMEOUT.as_secs());
 /// How long a stream pauses if storage fails, or if it cannot be read.
 const ERROR_PAUSE: Duration = Duration::from_secs(10);
+/// How often the entries that wait are counted, for the metrics.
+const COUNT_INTERVAL: Duration = Duration::from_secs(15);
 /// The pause between attempts to record an outcome.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
@@ -64,16 +66,19 @@ struct Dispatcher {
     queue: Arc<FairQueue<TeamId>>,
     tasks: JoinSet<()>,
     in_flight: HashMap<StreamId, AbortHandle>,
+    counted: Option<Instant>,
 }
 
 impl Dispatcher {
     fn new(engine: Engine, shutdown: CancellationToken) -> Self {
         let queue = Arc::new(FairQueue::new(QUEUE));
-        Self { engine, shutdown, queue, tasks: JoinSet::new(), in_flight: HashMap::new() }
+        let (tasks, in_flight) = (JoinSet::new(), HashMap::new());
+        Self { engine, shutdown, queue, tasks, in_flight, counted: None }
     }
 
     /// Starts the streams that are due.
     async fn poll(&mut self) {
+        self.count_pending().await;
         self.in_flight.retain(|_, task| !task.is_finished());
         while self.tasks.try_join_next().is_some() {}
         let due = match self.engine.store().due_streams(time(self.engine.now())).await {
@@ -96,6 +101,17 @@ impl Dispatcher {
                 );
                 self.in_flight.insert(stream.id, self.tasks.spawn(sending));
             }
+        }
+    }
+
+    async fn count_pending(&mut self) {
+        if self.counted.is_some_and(|at| at.elapsed() < COUNT_INTERVAL) {
+            return;
+        }
+        self.counted = Some(Instant::now());
+        // If it fails, reading the streams does, too, which is reported.
+        if let Ok(pending) = self.engine.store().pending_stream_entries().await {
+            metrics::gauge!("wakeful_audit_stream_pending").set(pending as f64);
         }
     }
 
@@ -157,6 +173,9 @@ async fn send_next(engine: &Engine, id: StreamId, turn: Turn<TeamId>) -> Result<
         }
     };
     let outcome = sent.unwrap_or_else(|_| Outcome::failed("Wakeful itself failed while sending"));
+    let is_delivered = matches!(outcome, Outcome::Delivered(_));
+    let result = if is_delivered { "delivered" } else { "failed" };
+    metrics::counter!("wakeful_audit_stream_requests_total", "result" => result).increment(1);
     failpoint::here("after-stream");
     while let Err(error) = record(engine, &claimed, &outcome).await {
         if engine.now().after(RETRY_PAUSE) >= claimed.lease {
@@ -164,7 +183,7 @@ async fn send_next(engine: &Engine, id: StreamId, turn: Turn<TeamId>) -> Result<
         }
         sleep(RETRY_PAUSE).await;
     }
-    Ok(matches!(outcome, Outcome::Delivered(_)))
+    Ok(is_delivered)
 }
 
 /// Sends a signed request to the receiver of a stream.

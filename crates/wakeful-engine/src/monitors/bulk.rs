@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use wakeful_core::access::permission;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::MonitorId;
+use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitors::bulk::{BulkChange, BulkSettings};
 use wakeful_store::{BulkEdit, MonitorSelection, SaveOutcome, StoreError, StoredSettings};
 
@@ -22,6 +22,11 @@ const SWEEP_BATCH: u32 = 20;
 /// How long a change of the interval may compact heartbeats before it is saved. Those that
 /// are left count with the new interval.
 const COMPACTION_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How many rows one call writes: it is a single transaction, which others wait for. A monitor
+/// counts as three of its tags or links to notifiers.
+const MAX_ROWS: usize = 30_000;
+const ROWS_PER_MONITOR: usize = 3;
 
 /// How many monitors are compacted at the same time.
 const MAX_CONCURRENT: usize = 8;
@@ -52,6 +57,7 @@ impl Engine {
             }
             let matched = found.len();
             let edits = edits(found, change)?;
+            check_size(which, edits.iter().map(rows).sum())?;
             if self.write_edits(caller, change, &edits, dry_run).await? {
                 return Ok(BulkOutcome { matched, affected: edits.len() });
             }
@@ -118,6 +124,7 @@ impl Engine {
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let found = self.selected(caller, which).await?;
             let ids: Vec<MonitorId> = found.iter().map(|stored| stored.settings.id).collect();
+            check_size(which, ids.len() * ROWS_PER_MONITOR)?;
             if dry_run || self.delete_all(caller, &ids).await? {
                 return Ok(BulkOutcome { matched: ids.len(), affected: ids.len() });
             }
@@ -137,14 +144,14 @@ impl Engine {
     /// False if one of the monitors does not exist; then none is deleted.
     async fn delete_all(&self, caller: &Caller, ids: &[MonitorId]) -> Result<bool> {
         let team = self.store().team(caller.team_access());
-        team.delete_monitor_deliveries(ids).await?;
         let (authority, by) = (Some(caller.authority()), self.audit(caller));
         if !team.delete_monitors(ids, authority, &by).await.map_err(no_longer_allowed)? {
             return Ok(false);
         }
         self.publish_all(caller, ids.iter().copied(), Event::Deleted);
-        // The monitors are deleted in any case. The rest of their heartbeats cannot be read
-        // any more, and the janitor deletes them.
+        // The monitors are deleted in any case. The rest of their rows cannot be read any more,
+        // and the janitor deletes them.
+        self.delete_some().await;
         if let Err(error) = self.store().delete_orphaned_heartbeats(SWEEP_BATCH).await {
             tracing::info!(error = %ErrorChain(&error), "deleting heartbeats of deleted monitors failed, retrying later");
         }
@@ -230,6 +237,33 @@ fn edits(found: Vec<StoredSettings>, change: &BulkChange) -> Result<Vec<BulkEdit
         }
     }
     Ok(edits)
+}
+
+/// About how many rows the change of a monitor writes. All of its tags are written again.
+fn rows(edit: &BulkEdit) -> usize {
+    let (before, after) = (&edit.before.settings, &edit.after);
+    let tags = match before.tags == after.tags {
+        true => 0,
+        false => before.tags.iter().count() + after.tags.iter().count(),
+    };
+    let missing = |these: &[NotifierId], those: &[NotifierId]| {
+        these.iter().filter(|id| !those.contains(id)).count()
+    };
+    let links =
+        missing(&before.notifiers, &after.notifiers) + missing(&after.notifiers, &before.notifiers);
+    ROWS_PER_MONITOR + tags + links
+}
+
+fn check_size(which: &MonitorSelection, rows: usize) -> Result<()> {
+    if rows <= MAX_ROWS {
+        return Ok(());
+    }
+    let field = match which {
+        MonitorSelection::Ids(_) => "ids",
+        MonitorSelection::Filter(_) => "filter",
+    };
+    let why = "must select fewer monitors: this would change too much at once".to_owned();
+    Err(Error::Refused { field, why })
 }
 
 /// The caller was suspended, demoted or removed while the call waited for its turn.

@@ -410,9 +410,11 @@ impl Engine {
     ) -> Result<()> {
         let notifier = self.changeable_notifier(caller, id).await?;
         let team = self.store().team(caller.team_access());
-        team.delete_notifier_deliveries(id).await?;
         match team.delete_notifier(&notifier, &self.audit(caller)).await {
-            Ok(DeleteNotifierOutcome::Done) => Ok(()),
+            Ok(DeleteNotifierOutcome::Done) => {
+                self.delete_some().await;
+                Ok(())
+            }
             Ok(DeleteNotifierOutcome::Missing) => Err(Error::NotFound("notifier")),
             Ok(DeleteNotifierOutcome::Linked(monitors)) => Err(Error::NotifierInUse(monitors)),
             // A monitor was linked between the check and the deletion.

@@ -6,11 +6,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
-use wakeful_core::id::TeamId;
+use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::time::Millis;
 use wakeful_store::Suspension;
 
 use super::Scheduler;
+use super::entry::Entry;
 use crate::{Engine, Result};
 
 /// Longer than the longest interval of a monitor: a resumption before that no longer matters.
@@ -27,6 +28,7 @@ pub(super) struct Suspensions {
 struct Teams {
     suspended: HashSet<TeamId>,
     resumed: HashMap<TeamId, Millis>,
+    deleted: HashSet<TeamId>,
 }
 
 impl Suspensions {
@@ -65,6 +67,7 @@ impl Scheduler {
             current.iter().filter(|one| one.suspended).map(|one| one.team).collect();
         let resumed: HashMap<TeamId, Millis> =
             current.iter().filter_map(|one| Some((one.team, one.resumed_at?))).collect();
+        self.remove_deleted(current);
         // A team that is resumed stays suspended until its deadlines start again.
         let (paused, continued) = self.suspensions.change(|teams| {
             let paused: HashSet<TeamId> = suspended.difference(&teams.suspended).copied().collect();
@@ -90,6 +93,28 @@ impl Scheduler {
             }
         }
         self.suspensions.change(|teams| teams.suspended = suspended);
+    }
+}
+
+impl Scheduler {
+    /// Removes the monitors of teams that were deleted since the last time.
+    fn remove_deleted(&self, current: &[Suspension]) {
+        let deleted: HashSet<TeamId> =
+            current.iter().filter(|one| one.deleted).map(|one| one.team).collect();
+        let new: HashSet<TeamId> = self.suspensions.change(|teams| {
+            let new = deleted.difference(&teams.deleted).copied().collect();
+            teams.deleted = deleted;
+            new
+        });
+        if new.is_empty() {
+            return;
+        }
+        for shard in &self.shards {
+            let of_deleted = |entry: &&mut Entry| new.contains(&entry.team);
+            let ids: Vec<MonitorId> =
+                shard.lock().entries.iter_mut().filter(of_deleted).map(|entry| entry.id).collect();
+            ids.into_iter().for_each(|id| self.remove(id));
+        }
     }
 }
 

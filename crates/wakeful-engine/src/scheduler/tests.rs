@@ -248,7 +248,12 @@ async fn a_check_from_before_a_slot_was_lost_and_regained_does_not_count() {
 }
 
 fn suspension(suspended: bool, resumed_at: Option<Millis>) -> [wakeful_store::Suspension; 1] {
-    [wakeful_store::Suspension { team: TeamId::new(WALL, [1; 10]), suspended, resumed_at }]
+    [wakeful_store::Suspension {
+        team: TeamId::new(WALL, [1; 10]),
+        suspended,
+        resumed_at,
+        deleted: false,
+    }]
 }
 
 #[tokio::test(start_paused = true)]

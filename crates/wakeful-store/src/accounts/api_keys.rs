@@ -53,6 +53,7 @@ pub enum AddKeyOutcome {
 #[derive(Clone, Debug)]
 pub struct ApiKey {
     pub id: ApiKeyId,
+    pub team: TeamId,
     pub name: String,
     pub prefix: String,
     pub scope: Scope,
@@ -67,6 +68,7 @@ pub struct ApiKey {
 
 from_row!(ApiKey, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
     name: row.try_get("name")?,
     prefix: row.try_get("prefix")?,
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
@@ -279,18 +281,18 @@ impl Store {
         Ok(AddKeyOutcome::Done)
     }
 
-    /// A user's keys of a team, oldest first.
-    pub async fn api_keys(&self, user: UserId, team: TeamId) -> Result<Vec<ApiKey>> {
+    /// A user's keys of a team, or of all teams, oldest first.
+    pub async fn api_keys(&self, user: UserId, team: Option<TeamId>) -> Result<Vec<ApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, name, prefix, scope, filter_id, expires, created, last_used,
+                "select id, team_id, name, prefix, scope, filter_id, expires, created, last_used,
                         last_address
                  from api_keys
-                 where user_id = $1 and team_id = $2
+                 where user_id = $1 and ($2 is null or team_id = $2)
                  order by id",
             )
             .bind(user.uuid())
-            .bind(team.uuid())
+            .bind(team.map(TeamId::uuid))
             .fetch_all(db)
             .await
         })?)
@@ -330,15 +332,18 @@ impl Store {
         Ok(())
     }
 
-    /// Renames a key of this user; false when the user has no such key.
+    /// Renames a key of this user, if `team` is its team or not given; false when the user has no
+    /// such key.
     pub async fn rename_api_key(
         &self,
         user: UserId,
+        team: Option<TeamId>,
         id: ApiKeyId,
         name: &str,
         by: &AuditContext,
     ) -> Result<bool> {
         let mut tx = self.begin().await?;
+        let Some(team) = team_of_key(&mut tx, id, team).await? else { return Ok(false) };
         let before = snapshot(&mut tx, id).await?;
         let renamed = within!(tx, |db| {
             sqlx::query("update api_keys set name = $3 where id = $1 and user_id = $2")
@@ -350,23 +355,25 @@ impl Store {
                 .map(|done| done.rows_affected() == 1)
         })?;
         if renamed {
-            self.record_key(&mut tx, by, Action::KeyUpdate, id, before).await?;
+            self.record_key(&mut tx, &by.in_team(team), Action::KeyUpdate, id, before).await?;
             tx.commit().await?;
         }
         Ok(renamed)
     }
 
-    /// Deletes a key of this user and the sessions opened with it; false when the
-    /// user has no such key.
+    /// Deletes a key of this user and the sessions opened with it, if `team` is its team or not
+    /// given; false when the user has no such key.
     pub async fn delete_api_key(
         &self,
         user: UserId,
+        team: Option<TeamId>,
         id: ApiKeyId,
         by: &AuditContext,
     ) -> Result<bool> {
         let mut tx = self.begin().await?;
         // The same lock as everywhere else that deletes both keys and sessions.
         credentials::lock_user(&mut tx, user).await?;
+        let Some(team) = team_of_key(&mut tx, id, team).await? else { return Ok(false) };
         let before = snapshot(&mut tx, id).await?;
         let deleted = within!(tx, |db| {
             sqlx::query("delete from api_keys where id = $1 and user_id = $2")
@@ -377,7 +384,7 @@ impl Store {
                 .map(|done| done.rows_affected() == 1)
         })?;
         if deleted {
-            self.record_key(&mut tx, by, Action::KeyDelete, id, before).await?;
+            self.record_key(&mut tx, &by.in_team(team), Action::KeyDelete, id, before).await?;
             tx.commit().await?;
         }
         Ok(deleted)
@@ -395,6 +402,17 @@ impl Store {
         let after = snapshot(tx, id).await?;
         self.write_change(tx, by, action, before, after).await
     }
+}
+
+/// The team of a key, whose log says what becomes of it; `None` unless it is the given one, if any.
+async fn team_of_key(tx: &mut Tx, id: ApiKeyId, team: Option<TeamId>) -> Result<Option<TeamId>> {
+    let found: Option<Uuid> = within!(*tx, |db| {
+        sqlx::query_scalar("select team_id from api_keys where id = $1")
+            .bind(id.uuid())
+            .fetch_optional(db)
+            .await
+    })?;
+    Ok(found.map(TeamId::from).filter(|found| team.is_none_or(|team| team == *found)))
 }
 
 async fn snapshot(tx: &mut Tx, id: ApiKeyId) -> Result<Option<Snapshot>> {
@@ -443,7 +461,7 @@ impl TeamStore<'_> {
     pub async fn api_keys(&self) -> Result<Vec<TeamApiKey>> {
         Ok(read!(self.store, |db| {
             sqlx::query_as(
-                "select k.id, k.name, k.prefix, k.scope, k.filter_id, k.expires, k.created,
+                "select k.id, k.team_id, k.name, k.prefix, k.scope, k.filter_id, k.expires, k.created,
                         k.last_used, k.last_address, k.user_id, u.kind, u.email,
                         u.name as holder_name
                  from api_keys k

@@ -15,7 +15,8 @@ use crate::accounts::team::{count_people, delete_api_keys, lock_member, lock_tea
 use crate::accounts::{credentials, members, teams};
 use crate::admin::{self, AdminAuthority, AdminOutcome};
 use crate::alerting::schedules::leave_schedules;
-use crate::audit::{self, Snapshot};
+use crate::audit::{Snapshot, chain, erasure};
+use crate::deletion::hide_team;
 use crate::dialect::{Tx, within};
 use crate::{
     AuditContext, Authority, Mail, MemberOutcome, NewEntry, Result, Store, StoreError, TeamStore,
@@ -119,7 +120,7 @@ impl TeamStore<'_> {
             }
         }
         for person in departed.iter().filter(|person| person.account_deleted) {
-            audit::erase(&mut tx, person.user).await?;
+            erasure::erase(&mut tx, person.user).await?;
         }
         tx.commit().await?;
         Ok(MemberOutcome::Done)
@@ -183,7 +184,7 @@ impl TeamStore<'_> {
         }
         self.delete_team(tx, by).await?;
         for person in deleted {
-            audit::erase(tx, person.user).await?;
+            erasure::erase(tx, person.user).await?;
         }
         Ok(())
     }
@@ -199,7 +200,7 @@ impl TeamStore<'_> {
     ) -> Result<Option<Departed>> {
         let team = self.team;
         let Some(member) = self.lock_person(tx, user).await? else { return Ok(None) };
-        self.store.unlink_account_notifier(tx, team, user).await?;
+        self.store.remove_account_notifier(tx, team, user, now).await?;
         leave_schedules(tx, team, user, now).await?;
         let other = other_team(tx, team, user).await?;
         let account_deleted = last_team == LastTeam::DeleteIfManaged
@@ -222,7 +223,6 @@ impl TeamStore<'_> {
                 .execute(&mut *db)
                 .await?;
             for end in [
-                "delete from notifiers where team_id = $1 and (user_id = $2 or owner_id = $2)",
                 "delete from contact_rules where team_id = $1 and user_id = $2",
                 "update sessions set team_id = null where team_id = $1 and user_id = $2",
                 "delete from members where team_id = $1 and user_id = $2",
@@ -253,16 +253,12 @@ impl TeamStore<'_> {
         self.store.write_entry(tx, &by.in_team(self.team), &entry).await
     }
 
-    /// Deletes the team with its data and its audit log. The log of the installation keeps the
-    /// last hash.
+    /// Deletes the team with its data and its audit log: nobody sees them any more, and
+    /// `Store::delete_part` and `Store::erase_part` delete the rows. The log of the installation
+    /// keeps the last hash.
     async fn delete_team(&self, tx: &mut Tx, by: &AuditContext) -> Result<()> {
-        let head = audit::head(tx, self.team).await?;
-        within!(*tx, |db| {
-            sqlx::query("delete from teams where id = $1")
-                .bind(self.team.uuid())
-                .execute(db)
-                .await?;
-        });
+        let head = chain::head(tx, self.team).await?;
+        hide_team(tx, self.team, by.at()).await?;
         let head = Change::new("head", Some(head.to_string().into()), None);
         let team = Object::new(ObjectKind::Team, &self.team, "");
         let entry = NewEntry::new(Action::TeamRemove, team, vec![head]);
@@ -312,7 +308,7 @@ impl Store {
             listed.iter().map(|team| self.team(&TeamAccess::whole(*team))).collect();
         let mut departed = Vec::new();
         for team in &teams {
-            self.unlink_account_notifier(&mut tx, team.team, user).await?;
+            self.remove_account_notifier(&mut tx, team.team, user, now).await?;
             leave_schedules(&mut tx, team.team, user, now).await?;
             match members::snapshot(&mut tx, team.team, user).await? {
                 Some(member) => departed.push(Departed { user, member, account_deleted: true }),
@@ -340,7 +336,7 @@ impl Store {
             let entry = NewEntry::new(Action::AdminDelete, person, Vec::new());
             self.write_installation_entry(&mut tx, by, &entry).await?;
         }
-        audit::erase(&mut tx, user).await?;
+        erasure::erase(&mut tx, user).await?;
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }

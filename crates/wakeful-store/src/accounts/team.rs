@@ -9,6 +9,7 @@ use wakeful_core::id::{MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::{account, credentials, leaving, members};
+use crate::audit;
 use crate::dialect::{Tx, from_row, read, within};
 use crate::notifications::notifiers;
 use crate::{
@@ -232,7 +233,14 @@ impl<'a> TeamStore<'a> {
                 .execute(db)
                 .await?;
         });
-        self.record_member(&mut tx, by, Action::MemberUpdate, change.user, before).await?;
+        if change.user == change.caller && change.role.is_none() {
+            let after = members::snapshot(&mut tx, self.team, change.user).await?;
+            let entry = audit::change(Action::MemberUpdate, before, after);
+            let entry = entry.ok_or(StoreError::Gone)?;
+            self.store.write_entry_in_teams(&mut tx, by, change.user, &entry).await?;
+        } else {
+            self.record_member(&mut tx, by, Action::MemberUpdate, change.user, before).await?;
+        }
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }
@@ -305,10 +313,10 @@ impl<'a> TeamStore<'a> {
 }
 
 /// Locks the team's row until the transaction ends, so that changes to what belongs
-/// to the team happen one after the other; false when there is no such team.
+/// to the team happen one after the other; false when there is no such team, or it was deleted.
 pub(crate) async fn lock_team(tx: &mut Tx, team: TeamId, now: Millis) -> Result<bool> {
     Ok(within!(*tx, |db| {
-        sqlx::query("update teams set modified = $2 where id = $1")
+        sqlx::query("update teams set modified = $2 where id = $1 and deleted_at is null")
             .bind(team.uuid())
             .bind(now.0)
             .execute(db)

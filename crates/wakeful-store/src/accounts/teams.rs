@@ -85,24 +85,6 @@ impl Store {
         })?)
     }
 
-    /// The teams that nobody but this person is in.
-    pub async fn teams_without_others(&self, user: UserId) -> Result<Vec<TeamId>> {
-        let teams: Vec<Uuid> = read!(self, |db| {
-            sqlx::query_scalar(
-                "select m.team_id from members m
-                 where m.user_id = $1
-                 and not exists (select 1 from members o join users u on u.id = o.user_id
-                                 where o.team_id = m.team_id and o.user_id <> $1
-                                 and u.kind = 'person')
-                 order by m.team_id",
-            )
-            .bind(user.uuid())
-            .fetch_all(db)
-            .await
-        })?;
-        Ok(teams.into_iter().map(TeamId::from).collect())
-    }
-
     /// Whether other people are in a team whose only active owner is this person.
     pub async fn is_last_owner_of_others(&self, user: UserId) -> Result<bool> {
         let teams: i64 = read!(self, |db| {

@@ -6,6 +6,7 @@ use wakeful_core::id::{NotifierId, TeamId};
 use wakeful_core::time::Millis;
 
 use super::{AdminAuthority, confirm};
+use crate::deletion::deleted_teams;
 use crate::dialect::{either, from_row, read, within};
 use crate::{AuditContext, NewEntry, Result, Store, Table};
 
@@ -98,16 +99,19 @@ pub struct Retried {
 impl Store {
     pub async fn installation_counts(&self) -> Result<InstallationCounts> {
         Ok(read!(self, |db| {
-            sqlx::query_as(
-                "select (select count(*) from teams) as teams,
-                        (select count(*) from teams where suspended_at is not null
+            sqlx::query_as(concat!(
+                "select (select count(*) from teams where deleted_at is null) as teams,
+                        (select count(*) from teams
+                         where suspended_at is not null and deleted_at is null
                          and (suspended_at is not null or resumed_at is not null)) as suspended_teams,
                         (select count(*) from users where kind = 'person') as users,
                         (select count(*) from users
                          where kind = 'person' and suspended_at is not null) as suspended_users,
                         (select count(*) from users where is_admin) as admins,
-                        (select count(*) from monitors) as monitors",
-            )
+                        (select count(*) from monitors where team_id not in ",
+                deleted_teams!(),
+                ") as monitors"
+            ))
             .fetch_one(db)
             .await
         })?)
@@ -177,8 +181,8 @@ impl Store {
                        group by team_id, notifier_id
                        order by team_id, notifier_id
                        limit $4) w
-                 join teams t on t.id = w.team_id
-                 join notifiers n on n.id = w.notifier_id
+                 join teams t on t.id = w.team_id and t.deleted_at is null
+                 join notifiers n on n.id = w.notifier_id and n.team_id = w.team_id
                  order by w.team_id, w.notifier_id",
             )
             .bind(since.0)
@@ -204,10 +208,13 @@ impl Store {
         let of: Option<(Uuid, String)> = match notifier {
             None => None,
             Some(id) => within!(tx, |db| {
-                sqlx::query_as("select team_id, kind from notifiers where id = $1")
-                    .bind(id.uuid())
-                    .fetch_optional(db)
-                    .await
+                sqlx::query_as(concat!(
+                    "select team_id, kind from notifiers where id = $1 and team_id not in ",
+                    deleted_teams!()
+                ))
+                .bind(id.uuid())
+                .fetch_optional(db)
+                .await
             })?,
         };
         if notifier.is_some() && of.is_none() {

@@ -9,7 +9,7 @@ use wakeful_core::time::Millis;
 use super::{AdminAuthority, AdminOutcome, confirm};
 use crate::accounts::members;
 use crate::accounts::team::lock_team;
-use crate::audit::pattern;
+use crate::audit::log::pattern;
 use crate::dialect::{Tx, from_row, read, within};
 use crate::{AuditContext, Mail, NewEntry, Result, Store};
 
@@ -58,12 +58,15 @@ pub struct Suspension {
     pub team: TeamId,
     pub suspended: bool,
     pub resumed_at: Option<Millis>,
+    /// Whether it was deleted, so that it is never resumed.
+    pub deleted: bool,
 }
 
 from_row!(Suspension, |row| Self {
     team: row.try_get::<Uuid, _>("id")?.into(),
     suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
     resumed_at: row.try_get::<Option<i64>, _>("resumed_at")?.map(Millis),
+    deleted: row.try_get::<Option<i64>, _>("deleted_at")?.is_some(),
 });
 
 impl Store {
@@ -83,7 +86,8 @@ impl Store {
                                 where m.team_id = t.id and m.role = 'owner'
                                 and m.suspended_at is null and u.suspended_at is null) as has_owner
                  from teams t
-                 where ($1 is null or t.id < $1)
+                 where t.deleted_at is null
+                 and ($1 is null or t.id < $1)
                  and ($2 is null or lower(t.name) like $2 escape '\\')
                  and ($3 is null or (t.suspended_at is not null) = $3)
                  order by t.id desc
@@ -98,11 +102,11 @@ impl Store {
         })?)
     }
 
-    /// The teams that are suspended, and those that were resumed since this time.
+    /// The teams that are suspended or deleted, and those that were resumed since this time.
     pub async fn suspensions(&self, since: Millis) -> Result<Vec<Suspension>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, suspended_at, resumed_at from teams
+                "select id, suspended_at, resumed_at, deleted_at from teams
                  where (suspended_at is not null or resumed_at is not null)
                  and (suspended_at is not null or resumed_at > $1)",
             )
@@ -199,7 +203,7 @@ async fn has_owner(tx: &mut Tx, team: TeamId) -> Result<bool> {
 /// A team, for the audit log; `None` if there is none with this id.
 pub(super) async fn object(tx: &mut Tx, team: TeamId) -> Result<Option<Object>> {
     let name: Option<String> = within!(*tx, |db| {
-        sqlx::query_scalar("select name from teams where id = $1")
+        sqlx::query_scalar("select name from teams where id = $1 and deleted_at is null")
             .bind(team.uuid())
             .fetch_optional(db)
             .await

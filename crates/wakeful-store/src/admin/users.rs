@@ -10,7 +10,7 @@ use wakeful_core::time::Millis;
 use super::{AdminAuthority, AdminOutcome, confirm, is_last_admin, set_flag};
 use crate::accounts::team::lock_team;
 use crate::accounts::{credentials, email_verification, leaving, members, mfa};
-use crate::audit::pattern;
+use crate::audit::log::pattern;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::json;
 use crate::{AuditContext, Mail, NewEntry, Result, Store};

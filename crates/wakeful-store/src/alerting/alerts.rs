@@ -158,7 +158,7 @@ macro_rules! delivery_columns {
               else (select case when u.name = '' then u.email else u.name end
                     from users u where u.id = n.owner_id) end as name
          from deliveries d
-         join notifiers n on n.id = d.notifier_id"
+         join notifiers n on n.id = d.notifier_id and n.team_id = d.team_id"
     };
 }
 
@@ -192,7 +192,7 @@ macro_rules! listed_columns {
 macro_rules! listed_tables {
     () => {
         "alerts a
-         join monitors m on m.id = a.monitor_id
+         join monitors m on m.id = a.monitor_id and m.team_id = a.team_id
          left join users u on u.id = a.assignee"
     };
 }

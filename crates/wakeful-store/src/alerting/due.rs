@@ -12,6 +12,7 @@ use wakeful_core::notifications::event;
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 
+use crate::deletion::deleted_monitors;
 use crate::dialect::{either, from_row, read};
 use crate::monitors::json;
 use crate::monitors::visible::is_visible;
@@ -156,7 +157,7 @@ macro_rules! with_previous {
 /// The teams with alerts that are due now or later, from one to the next in the index.
 macro_rules! teams_with_due {
     () => {
-        "with recursive teams(id) as (
+        "with recursive due_teams(id) as (
              select f.team_id from (
                  select team_id from alerts where due is not null order by team_id limit 1) f
              union all
@@ -165,7 +166,7 @@ macro_rules! teams_with_due {
                  where a.due is not null and a.team_id > t.id
                  order by a.team_id
                  limit 1)
-             from teams t
+             from due_teams t
              where t.id is not null)"
     };
 }
@@ -263,11 +264,16 @@ impl Store {
                 with_previous!(),
                 " where a.id in (
                       select d.id from (
-                          select id from alerts where due <= $1 order by due limit $2) d
+                          select id from alerts
+                          where due <= $1 and monitor_id not in ",
+                deleted_monitors!(),
+                "         order by due limit $2) d
                       union
                       select r.id from (
-                          select id from alerts where remind_at <= $1 order by remind_at
-                          limit $2) r)
+                          select id from alerts
+                          where remind_at <= $1 and monitor_id not in ",
+                deleted_monitors!(),
+                "         order by remind_at limit $2) r)
                   order by coalesce(a.due, a.remind_at), a.id
                   limit $2"
             ))
@@ -292,21 +298,23 @@ impl Store {
             self,
             sqlite: concat!(teams_with_due!(), "
                  select d.id
-                 from teams t
+                 from due_teams t
                  cross join alerts d
                  where d.id in (
                      select e.id from alerts e
                      where e.team_id = t.id and e.due <= $1
+                     and e.monitor_id not in ", deleted_monitors!(), "
                      order by e.due
                      limit $2)
                  order by row_number() over (partition by d.team_id order by d.due, d.id), d.due
                  limit $3"),
             postgres: concat!(teams_with_due!(), "
                  select d.id
-                 from teams t
+                 from due_teams t
                  cross join lateral (
                      select e.id, e.team_id, e.due from alerts e
                      where e.team_id = t.id and e.due <= $1
+                     and e.monitor_id not in ", deleted_monitors!(), "
                      order by e.due
                      limit $2) d
                  order by row_number() over (partition by d.team_id order by d.due, d.id), d.due
@@ -347,17 +355,25 @@ impl Store {
         limit: u32,
     ) -> Result<(i64, Vec<(AlertId, Millis)>)> {
         let count: i64 = read!(self, |db| {
-            sqlx::query_scalar("select count(*) from alerts where due < $1")
-                .bind(before.0)
-                .fetch_one(db)
-                .await
+            sqlx::query_scalar(concat!(
+                "select count(*) from alerts where due < $1 and monitor_id not in ",
+                deleted_monitors!()
+            ))
+            .bind(before.0)
+            .fetch_one(db)
+            .await
         })?;
         let rows: Vec<(Uuid, i64)> = read!(self, |db| {
-            sqlx::query_as("select id, due from alerts where due < $1 order by due limit $2")
-                .bind(before.0)
-                .bind(i64::from(limit))
-                .fetch_all(db)
-                .await
+            sqlx::query_as(concat!(
+                "select id, due from alerts
+                 where due < $1 and monitor_id not in ",
+                deleted_monitors!(),
+                " order by due limit $2"
+            ))
+            .bind(before.0)
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
         })?;
         Ok((count, rows.into_iter().map(|(id, due)| (id.into(), Millis(due))).collect()))
     }
@@ -365,12 +381,13 @@ impl Store {
     /// The number of open alerts by status and severity, for the metrics.
     pub async fn count_open_alerts(&self) -> Result<Vec<(String, String, i64)>> {
         Ok(read!(self, |db| {
-            sqlx::query_as(
+            sqlx::query_as(concat!(
                 "select status, severity, count(*)
                  from alerts
-                 where ended is null
-                 group by status, severity",
-            )
+                 where ended is null and monitor_id not in ",
+                deleted_monitors!(),
+                " group by status, severity"
+            ))
             .fetch_all(db)
             .await
         })?)
@@ -409,12 +426,12 @@ impl TeamStore<'_> {
         let sql = either!(
             self.store,
             sqlite: concat!("select ", due_columns!(), " from ", with_previous!(),
-                " join monitors m on m.id = a.monitor_id
+                " join monitors m on m.id = a.monitor_id and m.team_id = a.team_id
                   where a.id in (select unhex(value) from json_each($1)) and a.team_id = $2
                   and ", is_visible!("3"), "
                   order by a.id"),
             postgres: concat!("select ", due_columns!(), " from ", with_previous!(),
-                " join monitors m on m.id = a.monitor_id
+                " join monitors m on m.id = a.monitor_id and m.team_id = a.team_id
                   where a.id in (
                       select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
                   and a.team_id = $2 and ", is_visible!("3"), "

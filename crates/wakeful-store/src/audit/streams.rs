@@ -12,7 +12,7 @@ use wakeful_core::monitors::spec::HttpUrl;
 use wakeful_core::notifications::notifier::SigningSecret;
 use wakeful_core::time::Millis;
 
-use super::StoredEntry;
+use super::log::StoredEntry;
 use crate::accounts::credentials;
 use crate::accounts::team::lock_team;
 use crate::dialect::{Tx, from_row, read, within, write, write_lazily};
@@ -335,6 +335,20 @@ fn changed(before: &Stream, change: &StreamChange, now: Millis) -> Stream {
 }
 
 impl Store {
+    /// The number of entries that streams still have to deliver, those of disabled ones aside.
+    pub async fn pending_stream_entries(&self) -> Result<i64> {
+        Ok(read!(self, |db| {
+            sqlx::query_scalar(
+                "select cast(coalesce(sum(h.seq - s.cursor), 0) as bigint)
+                 from audit_streams s
+                 join audit_heads h on h.id = s.team_id
+                 where s.disabled_at is null and s.cursor < h.seq",
+            )
+            .fetch_one(db)
+            .await
+        })?)
+    }
+
     /// The streams with entries to send now, those that work first.
     pub async fn due_streams(&self, at: StreamTime) -> Result<Vec<DueStream>> {
         Ok(read!(self, |db| {

@@ -5,6 +5,7 @@ use wakeful_core::billing::{PendingReduction, Retention};
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::time::Millis;
 
+use crate::deletion::deleted_teams;
 use crate::dialect::{from_row, read, within, write};
 use crate::history::Grain;
 use crate::{Mail, Result, Store, TeamStore, mail};
@@ -238,16 +239,17 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<TeamId>> {
         let teams: Vec<Uuid> = read!(self, |db| {
-            sqlx::query_scalar(
+            sqlx::query_scalar(concat!(
                 "select team_id from monitors
-                 where team_id > $1 and isactive
-                 group by team_id
+                 where team_id > $1 and isactive and team_id not in ",
+                deleted_teams!(),
+                " group by team_id
                  having count(*) > $2 or min(heartbeat_interval) < $3
                  union
                  select id from teams where id > $1 and over_since is not null
                  order by 1
-                 limit $4",
-            )
+                 limit $4"
+            ))
             .bind(after.uuid())
             .bind(i64::from(monitors))
             .bind(i64::from(shortest_interval))

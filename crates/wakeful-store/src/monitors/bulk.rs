@@ -18,6 +18,7 @@ use super::visible::is_visible;
 use super::{MonitorQuery, SaveOutcome, id_array, json, to_seconds};
 use crate::accounts::team::lock_team;
 use crate::accounts::{credentials, members};
+use crate::deletion::hidden_team;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::history::bulk::lock_monitors_to_change;
 use crate::history::record::SimpleUuid;
@@ -270,9 +271,9 @@ impl TeamStore<'_> {
         Ok(exceeds(edits, active, limit))
     }
 
-    /// Deletes these monitors with their alerts, deliveries and links at once, all or none;
-    /// false if one of them does not exist. Their heartbeats are inaccessible from then on;
-    /// `delete_orphaned_heartbeats` deletes them later.
+    /// Deletes these monitors with everything that belongs to them, all or none; false if one of
+    /// them does not exist. Nobody sees them any more: `Store::delete_part` deletes the rows
+    /// later, and `Store::delete_orphaned_heartbeats` the heartbeats.
     pub async fn delete_monitors(
         &self,
         ids: &[MonitorId],
@@ -290,18 +291,23 @@ impl TeamStore<'_> {
                 .fetch_all(db)
                 .await
         })?;
-        let deleted = within!(tx, |db| {
-            sqlx::query(self.delete_by_id())
-                .bind(self.team.uuid())
-                .bind(id_array(ids))
-                .bind(self.filter)
-                .execute(db)
-                .await
-                .map(|done| done.rows_affected())
-        })?;
-        if deleted != ids.len() as u64 {
+        if found.len() != ids.len() {
             return Ok(false);
         }
+        let hidden = hidden_team(&mut tx, by.at()).await?;
+        within!(tx, |db| {
+            sqlx::query(self.hide_by_id())
+                .bind(self.team.uuid())
+                .bind(id_array(ids))
+                .bind(hidden.uuid())
+                .bind(by.at().0)
+                .execute(&mut *db)
+                .await?;
+            // What others would still see, or what would be in their way.
+            for sql in self.delete_links() {
+                sqlx::query(sql).bind(id_array(ids)).execute(&mut *db).await?;
+            }
+        });
         let named = found.into_iter().map(|row| (row.id, row.name));
         self.store
             .write_entry(&mut tx, by, &of_all(Action::MonitorDelete, named, Vec::new()))
@@ -401,16 +407,42 @@ impl TeamStore<'_> {
         )
     }
 
-    fn delete_by_id(&self) -> &'static str {
+    fn hide_by_id(&self) -> &'static str {
+        macro_rules! hide {
+            ($ids:literal) => {
+                concat!(
+                    "update monitors
+                     set team_id = $3, isactive = false, push_digest = null, push_token = null,
+                         policy_id = null, modified = $4, revision = revision + 1
+                     where team_id = $1 and id in (",
+                    $ids,
+                    ")"
+                )
+            };
+        }
         either!(
             self.store,
-            sqlite: concat!("delete from monitors as m
-                 where m.team_id = $1 and m.id in (select unhex(value) from json_each($2))
-                 and ", is_visible!("3")),
-            postgres: concat!("delete from monitors as m
-                 where m.team_id = $1 and m.id in (
-                     select cast(value as uuid) from json_array_elements_text(cast($2 as json)))
-                 and ", is_visible!("3"))
+            sqlite: hide!("select unhex(value) from json_each($2)"),
+            postgres: hide!(
+                "select cast(value as uuid) from json_array_elements_text(cast($2 as json))")
+        )
+    }
+
+    fn delete_links(&self) -> [&'static str; 3] {
+        macro_rules! delete {
+            ($ids:literal) => {
+                [
+                    concat!("delete from dependencies where child_id in (", $ids, ")"),
+                    concat!("delete from dependencies where parent_id in (", $ids, ")"),
+                    concat!("delete from monitor_filter_monitors where monitor_id in (", $ids, ")"),
+                ]
+            };
+        }
+        either!(
+            self.store,
+            sqlite: delete!("select unhex(value) from json_each($1)"),
+            postgres: delete!(
+                "select cast(value as uuid) from json_array_elements_text(cast($1 as json))")
         )
     }
 
@@ -505,6 +537,7 @@ impl TeamStore<'_> {
                       as r(monitor uuid, notifier uuid, \"offset\" bigint)
                  join notifiers n on n.id = r.notifier and n.team_id = $1
                       and n.owner_id is null
+                 for key share of n
                  on conflict do nothing"
         )
     }

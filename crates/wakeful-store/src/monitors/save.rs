@@ -12,7 +12,7 @@ use super::{SaveOutcome, json, resend_interval, to_seconds};
 use crate::accounts::team::lock_team;
 use crate::alerting::policies::has_policy;
 use crate::alerting::reschedule::{decide_again, reschedule_reminders};
-use crate::dialect::{Tx, from_row, within};
+use crate::dialect::{Tx, either, from_row, within};
 use crate::{AuditContext, NewEntry, Result, StoredMonitor, TeamStore};
 
 /// The memory that the long request bodies and headers of a team's monitors may use: active
@@ -120,7 +120,7 @@ impl TeamStore<'_> {
                 .execute(db)
                 .await?;
         });
-        let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
+        let unknown = self.link_notifiers(&mut tx, monitor).await?;
         if !unknown.is_empty() {
             return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
@@ -218,7 +218,7 @@ impl TeamStore<'_> {
             delete_certificate(&mut tx, monitor.id).await?;
         }
         unlink_notifiers(&mut tx, monitor.id).await?;
-        let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
+        let unknown = self.link_notifiers(&mut tx, monitor).await?;
         if !unknown.is_empty() {
             return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
@@ -354,28 +354,37 @@ async fn unlink_notifiers(tx: &mut Tx, id: MonitorId) -> Result<()> {
     Ok(())
 }
 
-/// Links a monitor to its notifiers, in order; returns those the team does not
-/// have.
-async fn link_notifiers(tx: &mut Tx, team: TeamId, monitor: &Monitor) -> Result<Vec<NotifierId>> {
-    let mut unknown = Vec::new();
-    within!(*tx, |db| {
-        for (position, notifier) in (0_i64..).zip(&monitor.notifiers) {
-            let done = sqlx::query(
-                "insert into monitor_notifiers (monitor_id, notifier_id, position)
+impl TeamStore<'_> {
+    /// Links a monitor to its notifiers, in order; returns those the team does not have. On
+    /// PostgreSQL, one that is being deleted is waited for, and then unknown.
+    async fn link_notifiers(&self, tx: &mut Tx, monitor: &Monitor) -> Result<Vec<NotifierId>> {
+        let sql = either!(
+            self.store,
+            sqlite: "insert into monitor_notifiers (monitor_id, notifier_id, position)
                  select $1, id, $3 from notifiers
                  where id = $2 and team_id = $4 and owner_id is null
                  on conflict do nothing",
-            )
-            .bind(monitor.id.uuid())
-            .bind(notifier.uuid())
-            .bind(position)
-            .bind(team.uuid())
-            .execute(&mut *db)
-            .await?;
-            if done.rows_affected() == 0 {
-                unknown.push(*notifier);
+            postgres: "insert into monitor_notifiers (monitor_id, notifier_id, position)
+                 select $1, id, $3 from notifiers
+                 where id = $2 and team_id = $4 and owner_id is null
+                 for key share
+                 on conflict do nothing"
+        );
+        let mut unknown = Vec::new();
+        within!(*tx, |db| {
+            for (position, notifier) in (0_i64..).zip(&monitor.notifiers) {
+                let done = sqlx::query(sql)
+                    .bind(monitor.id.uuid())
+                    .bind(notifier.uuid())
+                    .bind(position)
+                    .bind(self.team.uuid())
+                    .execute(&mut *db)
+                    .await?;
+                if done.rows_affected() == 0 {
+                    unknown.push(*notifier);
+                }
             }
-        }
-    });
-    Ok(unknown)
+        });
+        Ok(unknown)
+    }
 }

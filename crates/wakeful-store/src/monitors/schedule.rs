@@ -11,6 +11,7 @@ use wakeful_core::token::Digest;
 
 use super::row::{Row, columns, tables};
 use super::{StoredMonitor, id_array};
+use crate::deletion::deleted_teams;
 use crate::dialect::{either, read};
 use crate::{Keyring, Result, Store};
 
@@ -23,12 +24,13 @@ impl Store {
         size: u32,
     ) -> Result<Option<MonitorId>> {
         let last: Option<Uuid> = read!(self, |db| {
-            sqlx::query_scalar(
+            sqlx::query_scalar(concat!(
                 "select id from monitors
-                 where isactive and id > $1
-                 order by id
-                 limit 1 offset $2",
-            )
+                 where isactive and id > $1 and team_id not in ",
+                deleted_teams!(),
+                " order by id
+                 limit 1 offset $2"
+            ))
             .bind(after.map_or(Uuid::nil(), MonitorId::uuid))
             .bind(i64::from(size.max(1)) - 1)
             .fetch_optional(db)
@@ -50,7 +52,9 @@ impl Store {
                 columns!(),
                 " from ",
                 tables!(),
-                " where m.isactive and m.id > $1 and m.id <= $2 and s.monitor_id = m.id"
+                " where m.isactive and m.id > $1 and m.id <= $2 and s.monitor_id = m.id
+                  and m.team_id not in ",
+                deleted_teams!()
             ))
             .bind(after.map_or(Uuid::nil(), MonitorId::uuid))
             .bind(last.map_or(Uuid::max(), MonitorId::uuid))
@@ -69,10 +73,12 @@ impl Store {
             self,
             sqlite: concat!("select ", columns!(), " from ", tables!(), "
                  where m.isactive and s.monitor_id = m.id
-                 and m.slot in (select value from json_each('[' || $1 || ']'))"),
+                 and m.slot in (select value from json_each('[' || $1 || ']'))
+                 and m.team_id not in ", deleted_teams!()),
             postgres: concat!("select ", columns!(), " from ", tables!(), "
                  where m.isactive and s.monitor_id = m.id
-                 and m.slot = any(cast(string_to_array($1, ',') as bigint[]))")
+                 and m.slot = any(cast(string_to_array($1, ',') as bigint[]))
+                 and m.team_id not in ", deleted_teams!())
         );
         let rows: Vec<Row> =
             read!(self, |db| sqlx::query_as(sql).bind(slots.join(",")).fetch_all(db).await)?;
@@ -104,11 +110,11 @@ impl Store {
             self,
             sqlite: concat!("select ", columns!(), " from ", tables!(),
                 " where m.id in (select unhex(value) from json_each($1))
-                 and s.monitor_id = m.id"),
+                 and s.monitor_id = m.id and m.team_id not in ", deleted_teams!()),
             postgres: concat!("select ", columns!(), " from ", tables!(),
                 " where m.id in (
                      select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
-                 and s.monitor_id = m.id")
+                 and s.monitor_id = m.id and m.team_id not in ", deleted_teams!())
         );
         Ok(read!(self, |db| sqlx::query_as(sql).bind(id_array(ids)).fetch_all(db).await)?)
     }
@@ -119,10 +125,13 @@ impl Store {
         digest: Digest,
     ) -> Result<Option<(TeamId, MonitorId)>> {
         let row: Option<(Uuid, Uuid)> = read!(self, |db| {
-            sqlx::query_as("select team_id, id from monitors where push_digest = $1")
-                .bind(&digest.0[..])
-                .fetch_optional(db)
-                .await
+            sqlx::query_as(concat!(
+                "select team_id, id from monitors where push_digest = $1 and team_id not in ",
+                deleted_teams!()
+            ))
+            .bind(&digest.0[..])
+            .fetch_optional(db)
+            .await
         })?;
         Ok(row.map(|(team, id)| (team.into(), id.into())))
     }

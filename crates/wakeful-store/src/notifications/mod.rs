@@ -1,5 +1,6 @@
 //! Notifiers, reminders and the outbox of deliveries.
 
 pub(crate) mod deliveries;
+mod disabled;
 pub(crate) mod notifiers;
 pub(crate) mod reminders;

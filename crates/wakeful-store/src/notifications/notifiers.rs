@@ -2,7 +2,6 @@
 //! reads them by id, whatever the team.
 
 use serde::Deserialize;
-use sqlx::Error;
 use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
@@ -21,11 +20,11 @@ use wakeful_core::time::Millis;
 
 use crate::alerting::routing::rules_of;
 use crate::alerting::schedules::policies_within;
+use crate::deletion::{deleted_teams, hide_personal_notifiers, hide_notifier};
 use crate::dialect::{Tx, either, from_row, read, within};
-use crate::mail::{self, sealed};
 use crate::monitors::json;
 use crate::monitors::visible::is_visible;
-use crate::{AuditContext, Keyring, Mail, NewEntry, Result, Store, StoreError, TeamStore};
+use crate::{AuditContext, Keyring, NewEntry, Result, Store, StoreError, TeamStore};
 
 const SECRET: &str = "notifiers.secret";
 
@@ -307,6 +306,10 @@ impl TeamStore<'_> {
         let toggled = before.disabled.is_some() != notifier.disabled.is_some();
         let reset = AttemptReset::between(&before, notifier);
         let secret = seal(&self.store.keyring, notifier);
+        if toggled && before.disabled.is_some() {
+            // What was still waiting when it was disabled, or was written at that moment.
+            self.store.give_up_waiting(notifier.id, "", notifier.modified).await?;
+        }
         let mut tx = self.store.begin().await?;
         let changed = within!(tx, |db| {
             sqlx::query(
@@ -343,20 +346,18 @@ impl TeamStore<'_> {
         if !changed {
             return Ok(ChangeNotifierOutcome::Conflict);
         }
-        // Also when it is turned on, for deliveries that were written at the
-        // moment it was disabled.
-        if toggled {
-            let answer = "not sent: the notifier was turned off";
-            give_up(&mut tx, notifier.id, answer, notifier.modified).await?;
-        }
         let changes = diff(Some(&before.view()), Some(&notifier.view()));
         let entry = NewEntry::new(Action::NotifierUpdate, object(notifier), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
+        if toggled && notifier.disabled.is_some() {
+            self.store.give_up_waiting(notifier.id, "", notifier.modified).await?;
+        }
         Ok(ChangeNotifierOutcome::Done)
     }
 
-    /// Deletes a notifier with its deliveries, unless something uses it.
+    /// Deletes a notifier with its deliveries, unless something uses it. `Store::delete_part`
+    /// deletes the rows later.
     pub async fn delete_notifier(
         &self,
         notifier: &Notifier,
@@ -364,10 +365,19 @@ impl TeamStore<'_> {
     ) -> Result<DeleteNotifierOutcome> {
         let id = notifier.id;
         let mut tx = self.store.begin().await?;
+        // Waits for links that are being added, which the statements below then see.
+        let lock = either!(
+            self.store,
+            sqlite: "select 1 where $1 is null and $2 is null",
+            postgres: "select 1 from notifiers where id = $1 and team_id = $2 for update"
+        );
+        within!(tx, |db| {
+            sqlx::query(lock).bind(id.uuid()).bind(self.team.uuid()).execute(db).await?;
+        });
         let by_others = used_by(&mut tx, self.team, id).await?;
-        let deleted = within!(tx, |db| {
-            // Monitors that the caller cannot see count, but are not named.
-            let linked: Vec<Option<String>> = sqlx::query_scalar(concat!(
+        // Monitors that the caller cannot see count, but are not named.
+        let linked: Vec<Option<String>> = within!(tx, |db| {
+            sqlx::query_scalar(concat!(
                 "select case when ",
                 is_visible!("3"),
                 " then m.name end
@@ -379,28 +389,20 @@ impl TeamStore<'_> {
             .bind(id.uuid())
             .bind(self.team.uuid())
             .bind(self.filter)
-            .fetch_all(&mut *db)
-            .await?;
-            if !linked.is_empty() || !by_others.is_empty() {
-                let named = linked.into_iter().flatten().chain(by_others).collect();
-                return Ok(DeleteNotifierOutcome::Linked(named));
-            }
-            let done = sqlx::query("delete from notifiers where id = $1 and team_id = $2")
-                .bind(id.uuid())
-                .bind(self.team.uuid())
-                .execute(&mut *db)
-                .await?;
-            Ok::<_, Error>(match done.rows_affected() {
-                0 => DeleteNotifierOutcome::Missing,
-                _ => DeleteNotifierOutcome::Done,
-            })
+            .fetch_all(db)
+            .await
         })?;
-        if deleted == DeleteNotifierOutcome::Done {
-            let entry = NewEntry::new(Action::NotifierDelete, object(notifier), Vec::new());
-            self.store.write_entry(&mut tx, by, &entry).await?;
-            tx.commit().await?;
+        if !linked.is_empty() || !by_others.is_empty() {
+            let named = linked.into_iter().flatten().chain(by_others).collect();
+            return Ok(DeleteNotifierOutcome::Linked(named));
         }
-        Ok(deleted)
+        if !hide_notifier(&mut tx, self.team, id, by.at()).await? {
+            return Ok(DeleteNotifierOutcome::Missing);
+        }
+        let entry = NewEntry::new(Action::NotifierDelete, object(notifier), Vec::new());
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(DeleteNotifierOutcome::Done)
     }
 }
 
@@ -449,7 +451,7 @@ fn object(notifier: &Notifier) -> Object {
 }
 
 impl Store {
-    /// Those of these notifiers that exist, for delivery. One that cannot be read
+    /// Those of these notifiers that exist, for delivery, without those of deleted teams. One that cannot be read
     /// is skipped and logged: it must not block the others.
     pub async fn notifiers_by_id(
         &self,
@@ -458,10 +460,12 @@ impl Store {
         let sql = either!(
             self,
             sqlite: concat!("select ", columns!(),
-                " from notifiers where id in (select unhex(value) from json_each($1))"),
+                " from notifiers where id in (select unhex(value) from json_each($1))
+                  and team_id not in ", deleted_teams!()),
             postgres: concat!("select ", columns!(),
                 " from notifiers where id in (
-                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))")
+                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
+                  and team_id not in ", deleted_teams!())
         );
         let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
         let rows: Vec<Row> =
@@ -478,52 +482,18 @@ impl Store {
         }
         Ok(found)
     }
-
-    /// Disables a notifier, gives up its waiting deliveries and queues these mails
-    /// about it; false, without any change, if it was disabled already.
-    pub async fn disable_notifier(
-        &self,
-        id: NotifierId,
-        why: &str,
-        mails: &[Mail],
-        now: Millis,
-    ) -> Result<bool> {
-        let mails: Vec<_> = mails.iter().map(|mail| sealed(&self.keyring, mail)).collect();
-        let mut tx = self.begin().await?;
-        let disabled = within!(tx, |db| {
-            sqlx::query(
-                "update notifiers
-                 set disabled_at = $2, disabled_why = $3, revision = revision + 1
-                 where id = $1 and disabled_at is null",
-            )
-            .bind(id.uuid())
-            .bind(now.0)
-            .bind(why)
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected() == 1)
-        })?;
-        if !disabled {
-            return Ok(false);
-        }
-        let answer = format!("not sent: the notifier was turned off ({why})");
-        give_up(&mut tx, id, &answer, now).await?;
-        for mail in &mails {
-            mail::insert(&mut tx, mail, now).await?;
-        }
-        tx.commit().await?;
-        Ok(true)
-    }
 }
 
 impl Store {
-    /// Unlinks the personal notifier of a user who leaves a team. The monitors are locked first, as by everything that changes their links;
-    /// then the notifier, so that no other link is added.
-    pub(crate) async fn unlink_account_notifier(
+    /// Unlinks and deletes the personal notifier of a user who leaves a team. The monitors are
+    /// locked first, as by everything that changes their links; then the notifier, so that no
+    /// other link is added.
+    pub(crate) async fn remove_account_notifier(
         &self,
         tx: &mut Tx,
         team: TeamId,
         user: UserId,
+        now: Millis,
     ) -> Result<()> {
         let locks: &[&'static str] = either!(
             self,
@@ -546,7 +516,7 @@ impl Store {
                 sqlx::query(sql).bind(user.uuid()).bind(team.uuid()).execute(&mut *db).await?;
             }
         });
-        Ok(())
+        hide_personal_notifiers(tx, team, user, now).await
     }
 }
 
@@ -564,25 +534,6 @@ pub(crate) async fn rename_account_notifier(
         )
         .bind(user.uuid())
         .bind(email.as_str())
-        .execute(db)
-        .await?;
-    });
-    Ok(())
-}
-
-/// Gives up the waiting deliveries of a notifier that is disabled.
-async fn give_up(tx: &mut Tx, id: NotifierId, answer: &str, now: Millis) -> Result<()> {
-    within!(*tx, |db| {
-        sqlx::query(
-            "update deliveries
-             set state = case when left_to is null then 'failed' else 'delivered' end,
-                 next_try = null, lease_until = 0, finished = $2,
-                 last_answer = case when last_answer = '' then $3 else last_answer end
-             where notifier_id = $1 and state = 'waiting'",
-        )
-        .bind(id.uuid())
-        .bind(now.0)
-        .bind(answer)
         .execute(db)
         .await?;
     });

@@ -176,7 +176,7 @@ async fn by_credential(store: Store) {
             .await,
     );
     assert_gone(&store.add_session(&session(team, user), by_key, Some(&system()), NOW).await);
-    assert!(store.api_keys(user, team).await.unwrap().is_empty());
+    assert!(store.api_keys(user, Some(team)).await.unwrap().is_empty());
 }
 
 /// The caller was authorized before the password was hashed, which takes a while.
@@ -286,7 +286,7 @@ async fn sessions_of_keys(store: Store) {
     let opened = session(team, user);
     store.add_session(&opened, Credential::ApiKey(key.id), Some(&system()), NOW).await.unwrap();
     assert!(store.session(opened.digest, None).await.unwrap().is_some());
-    assert!(store.delete_api_key(user, key.id, &system()).await.unwrap());
+    assert!(store.delete_api_key(user, None, key.id, &system()).await.unwrap());
     assert!(store.session(opened.digest, None).await.unwrap().is_none());
     let left = store.sessions(user, Millis(0), Millis(0)).await.unwrap();
     assert_eq!(left.iter().map(|session| session.id).collect::<Vec<_>>(), [first]);
@@ -325,7 +325,7 @@ async fn eviction(store: Store) {
             .unwrap();
     }
     assert!(store.session(by_key.digest, None).await.unwrap().is_some());
-    assert!(store.delete_api_key(user, busy.id, &system()).await.unwrap());
+    assert!(store.delete_api_key(user, None, busy.id, &system()).await.unwrap());
     let mut opened = Vec::new();
     for later in 1..200 {
         opened.push(session(team, user));

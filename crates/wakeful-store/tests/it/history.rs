@@ -403,6 +403,7 @@ async fn deleted_with_monitor(store: Store) {
         store.compact(saved_monitor.id, LATER, FOREVER, 40).await.expect("compacted").heartbeats,
         0
     );
+    while store.delete_part().await.expect("deleted") {}
     while !store.delete_orphaned_heartbeats(5).await.expect("deleted") {}
     let inventory = store.history_inventory().await.expect("read");
     assert_eq!(

@@ -4,6 +4,7 @@
 mod announcements;
 mod architecture;
 mod credentials;
+mod deletion;
 mod deliveries;
 mod fixture;
 mod fortnights;

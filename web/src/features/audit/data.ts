@@ -3,6 +3,7 @@ import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/reac
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { valuesOfSet } from "../../shared/api/closed-sets";
 import type { components } from "../../shared/api/schema";
+import { withTabTeam } from "../../shared/api/tab-team";
 import type { Entry } from "../../shared/ui/audit-entry";
 
 export type Stream = components["schemas"]["ListedStream"];
@@ -56,7 +57,7 @@ export function verify() {
 }
 
 export function exportOf(format: "jsonl" | "csv"): string {
-  return `/api/v1/audit/export?format=${format}`;
+  return withTabTeam(`/api/v1/audit/export?format=${format}`);
 }
 
 export const streamsQuery = queryOptions({

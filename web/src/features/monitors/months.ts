@@ -1,3 +1,5 @@
+import { withTabTeam } from "../../shared/api/tab-team";
+
 /** The last months in the format of the API, in UTC: `2026-10`. */
 export function lastMonths(now: Date, count: number): string[] {
   return Array.from({ length: count }, (_, back) =>
@@ -6,5 +8,5 @@ export function lastMonths(now: Date, count: number): string[] {
 }
 
 export function reportOf(month: string, format: "html" | "csv"): string {
-  return `/api/v1/report?month=${month}&format=${format}`;
+  return withTabTeam(`/api/v1/report?month=${month}&format=${format}`);
 }

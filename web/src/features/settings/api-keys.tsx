@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { apiKeysQuery, type ApiKey } from "../../shared/api/api-keys";
 import { DELETE, POST, unwrap } from "../../shared/api/client";
-import { useTeam } from "../../shared/api/teams";
+import { teamsQuery, useTeam } from "../../shared/api/teams";
 import { useTexts } from "../../shared/i18n";
 import { ApiKeyRow } from "../../shared/ui/api-key-row";
 import { Confirm } from "../../shared/ui/confirm";
@@ -20,6 +20,8 @@ export function ApiKeys() {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(apiKeysQuery);
   const team = useTeam();
+  const teams = useQuery(teamsQuery).data ?? [];
+  const otherTeam = ({ groupid }: ApiKey) => teams.find((one) => one.groupid === groupid && groupid !== team?.groupid);
   const allowed = team?.personal_keys !== false;
   const [creating, setCreating] = useState(false);
   const [removing, setRemoving] = useState<ApiKey | null>(null);
@@ -52,6 +54,7 @@ export function ApiKeys() {
               key={key.apikeyid}
               apikey={key}
               fullScope={t.apiKeys.scopes.full}
+              holder={otherTeam(key) && <span className={styles.quiet}>{otherTeam(key)?.name}</span>}
               removeLabel={t.apiKeys.removeLabel(key.name)}
               remove={() => setRemoving(key)}
             />

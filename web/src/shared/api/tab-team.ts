@@ -8,6 +8,12 @@ export function tabTeam(): string | null {
   return sessionStorage.getItem(STORAGE_KEY);
 }
 
+/** The URL of a download, with the team of this tab: a browser opens it without the header that calls have. */
+export function withTabTeam(url: string): string {
+  const team = tabTeam();
+  return team === null ? url : `${url}&team=${encodeURIComponent(team)}`;
+}
+
 export function setTabTeam(groupid: string | null): void {
   if (groupid === null) sessionStorage.removeItem(STORAGE_KEY);
   else sessionStorage.setItem(STORAGE_KEY, groupid);

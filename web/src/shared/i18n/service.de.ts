@@ -202,6 +202,10 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be 60 to 2592000", "Wählen Sie einen Zeitpunkt zwischen einer Minute und 30 Tagen ab jetzt."],
   ["must be 60 to 86400", "Wählen Sie einen Zeitpunkt zwischen einer Minute und einem Tag ab jetzt."],
   ["must be a member of the team", "Wählen Sie ein Mitglied Ihres Teams."],
+  [
+    "must select fewer monitors: this would change too much at once",
+    "Wählen Sie weniger Monitore aus: Das würde zu viel auf einmal ändern.",
+  ],
   ["must be a time such as 2026-03-29T02:30, or one with an offset or Z", "Geben Sie Datum und Uhrzeit ein."],
   ["must be in the years {} to {}", "Wählen Sie ein Jahr von {} bis {}."],
   ["must be from {} to {} seconds", "Wählen Sie {s} bis {s}."],

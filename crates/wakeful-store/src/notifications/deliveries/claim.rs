@@ -7,6 +7,7 @@ use wakeful_core::id::{AlertId, DeliveryId, EventId, NodeId, NotifierId, TeamId}
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::time::Millis;
 
+use crate::deletion::deleted_monitors;
 use crate::dialect::{either, from_row, read, within, write, write_lazily};
 use crate::{Result, Store};
 
@@ -134,6 +135,19 @@ macro_rules! first_in_queue {
     };
 }
 
+/// The row `d` may be sent: its notifier is enabled, and its monitor was not deleted. Their
+/// waiting deliveries are given up and deleted in parts.
+macro_rules! may_be_sent {
+    () => {
+        concat!(
+            "exists (
+                 select 1 from notifiers n where n.id = d.notifier_id and n.disabled_at is null)
+             and d.monitor_id not in ",
+            deleted_monitors!()
+        )
+    };
+}
+
 /// The row after `d` in its queue, if it belongs to the same alert.
 macro_rules! next_recovery {
     () => {
@@ -169,6 +183,8 @@ impl Store {
                  where d.notifier_id = $1 and d.next_try <= $2 and d.lease_until <= $2
                  and ",
                 first_in_queue!(),
+                " and ",
+                may_be_sent!(),
                 " order by d.created, d.id
                  limit $3"
             ))
@@ -205,7 +221,7 @@ impl Store {
                  set lease_until = $2, attempts = attempts + 1, ", count_claim!("$4"), "
                  where d.id in (select unhex(value) from json_each($3))
                  and d.next_try <= $1 and d.lease_until <= $1
-                 and ", first_in_queue!(), "
+                 and ", first_in_queue!(), " and ", may_be_sent!(), "
                  returning ", claimed!()
             ),
             // Rows locked by another worker are skipped, not waited for; the lease
@@ -217,8 +233,8 @@ impl Store {
                      select d.id from deliveries d
                      where d.id = any(cast(string_to_array($3, ',') as uuid[]))
                      and d.next_try <= $1 and d.lease_until <= $1
-                     and ", first_in_queue!(), "
-                     for update skip locked)
+                     and ", first_in_queue!(), " and ", may_be_sent!(), "
+                     for update of d skip locked)
                  and next_try <= $1 and lease_until <= $1
                  returning ", claimed!()
             )

@@ -76,8 +76,9 @@ impl TeamStore<'_> {
                         d.attempts, d.last_answer, d.recipients, d.created, d.next_try,
                         d.finished
                  from deliveries d
-                 left join monitors m on m.id = d.monitor_id
-                 where d.notifier_id = $1 and d.id < $2 and ",
+                 left join monitors m on m.id = d.monitor_id and m.team_id = d.team_id
+                 where d.notifier_id = $1 and d.id < $2
+                 and (d.monitor_id is null or m.id is not null) and ",
                 is_visible!("4"),
                 " order by d.id desc
                  limit $3"
@@ -111,7 +112,8 @@ impl TeamStore<'_> {
                      where n.team_id = $2 and n.disabled_at is null
                      and (n.owner_id is null or n.owner_id = $5))
                  and (($4 is null and monitor_id is null)
-                      or exists (select 1 from monitors m where m.id = monitor_id and ",
+                      or exists (select 1 from monitors m
+                                 where m.id = monitor_id and m.team_id = $2 and ",
                 is_visible!("4"),
                 "))"
             ))
@@ -132,10 +134,11 @@ impl TeamStore<'_> {
             sqlx::query_scalar(concat!(
                 "select d.created
                  from deliveries d
-                 join notifiers n on n.id = d.notifier_id
-                 left join monitors m on m.id = d.monitor_id
+                 join notifiers n on n.id = d.notifier_id and n.team_id = d.team_id
+                 left join monitors m on m.id = d.monitor_id and m.team_id = d.team_id
                  where d.id = $1 and d.team_id = $2
-                 and (n.owner_id is null or n.owner_id = $4) and ",
+                 and (n.owner_id is null or n.owner_id = $4)
+                 and (d.monitor_id is null or m.id is not null) and ",
                 is_visible!("3")
             ))
             .bind(id.uuid())

@@ -3,12 +3,11 @@
 
 use sqlx::{Encode, Postgres, Sqlite, Type};
 use uuid::Uuid;
-use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId};
+use wakeful_core::id::{AlertId, DeliveryId};
 use wakeful_core::time::Millis;
 
-use crate::dialect::{either, write};
-use crate::monitors::id_array;
-use crate::{Result, Store, TeamStore};
+use crate::dialect::write;
+use crate::{Result, Store};
 
 /// The number of rows that one statement deletes.
 const DELETE_BATCH: i64 = 1_000;
@@ -55,77 +54,6 @@ impl Store {
             .await
             .map(|done| is_full_batch(done.rows_affected()))
         })?)
-    }
-}
-
-impl TeamStore<'_> {
-    /// Deletes the finished deliveries of a notifier that no monitor uses, before
-    /// the notifier is deleted.
-    pub async fn delete_notifier_deliveries(&self, id: NotifierId) -> Result<()> {
-        // The plus keeps SQLite from reading all deliveries of the team.
-        let batch = either!(
-            self.store,
-            sqlite: "delete from deliveries where id in (
-                 select d.id
-                 from deliveries d
-                 where d.notifier_id = $1 and +d.team_id = $2 and d.state <> 'waiting'
-                 and not exists (select 1 from monitor_notifiers l where l.notifier_id = $1)
-                 limit $3)",
-            postgres: "delete from deliveries where id in (
-                 select d.id
-                 from deliveries d
-                 where d.notifier_id = $1 and d.team_id = $2 and d.state <> 'waiting'
-                 and not exists (select 1 from monitor_notifiers l where l.notifier_id = $1)
-                 limit $3)"
-        );
-        self.delete_in_batches(batch, id.uuid()).await
-    }
-
-    /// Deletes the finished deliveries of monitors, before the monitors are deleted.
-    pub async fn delete_monitor_deliveries(&self, monitors: &[MonitorId]) -> Result<()> {
-        // The plus keeps SQLite from reading all deliveries of the team for each monitor.
-        let batch = either!(
-            self.store,
-            sqlite: "delete from deliveries where id in (
-                 select d.id
-                 from json_each($1) r
-                 cross join deliveries d
-                 where d.monitor_id = unhex(r.value) and +d.team_id = $2 and d.state <> 'waiting'
-                 limit $3)",
-            postgres: "delete from deliveries where id in (
-                 select d.id
-                 from json_array_elements_text(cast($1 as json)) r
-                 join deliveries d on d.monitor_id = cast(r.value as uuid)
-                 where d.team_id = $2 and d.state <> 'waiting'
-                 limit $3)"
-        );
-        self.delete_in_batches(batch, id_array(monitors)).await
-    }
-
-    /// Deletes all deliveries of a team, before the team is deleted.
-    pub async fn delete_deliveries(&self) -> Result<()> {
-        let batch = "delete from deliveries where id in (
-                 select id from deliveries where team_id = $1 and team_id = $2 limit $3)";
-        self.delete_in_batches(batch, self.team.uuid()).await
-    }
-
-    /// Repeats a deletion until a batch is not full. Binds `which`, the team and the size
-    /// of a batch.
-    async fn delete_in_batches<T: Bound>(&self, batch: &'static str, which: T) -> Result<()> {
-        loop {
-            let more = write!(self.store, |db| {
-                sqlx::query(batch)
-                    .bind(which.clone())
-                    .bind(self.team.uuid())
-                    .bind(DELETE_BATCH)
-                    .execute(db)
-                    .await
-                    .map(|done| is_full_batch(done.rows_affected()))
-            })?;
-            if !more {
-                return Ok(());
-            }
-        }
     }
 }
 

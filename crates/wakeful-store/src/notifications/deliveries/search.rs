@@ -9,6 +9,7 @@ use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::time::Millis;
 
 use super::claim::crashes;
+use crate::deletion::deleted_monitors;
 use crate::dialect::{either, from_row, read};
 use crate::history::record::SimpleUuid;
 use crate::monitors::json;
@@ -181,11 +182,14 @@ macro_rules! found {
     () => {
         concat!(
             "select w.id, w.team_id, w.notifier_id, w.line, n.kind, w.crashes, w.is_last,
-                    w.is_due and w.place <= $2 and n.disabled_at is null as is_due
+                    w.is_due and w.place <= $2 and n.disabled_at is null
+                    and w.is_monitored as is_due
              from (
                  select d.id, d.team_id, d.notifier_id, d.line, d.created, d.is_due, ",
             crashes!("$4"),
-            ", d.is_last,
+            ", d.is_last, d.line not in ",
+            deleted_monitors!(),
+            " as is_monitored,
                         row_number() over (
                             partition by d.notifier_id, d.is_due
                             order by d.created, d.id) as place
@@ -202,7 +206,7 @@ macro_rules! found {
                      where d.state = 'waiting' and d.left_to is not null
                      and d.next_try <= $1 and d.lease_until <= $1) d) w
              join notifiers n on n.id = w.notifier_id
-             where w.is_last or (w.place <= $2 and n.disabled_at is null)
+             where w.is_last or (w.place <= $2 and n.disabled_at is null and w.is_monitored)
              order by w.is_last desc,
                       row_number() over (partition by w.team_id order by w.place, w.created),
                       w.created
