@@ -8,6 +8,7 @@ mod alerts;
 mod api_keys;
 mod audit;
 mod audit_streams;
+mod channels;
 mod concurrent_saves;
 mod connections;
 mod contact;

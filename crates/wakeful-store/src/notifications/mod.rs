@@ -3,3 +3,4 @@
 pub(crate) mod deliveries;
 pub(crate) mod notifiers;
 pub(crate) mod reminders;
+mod threads;
