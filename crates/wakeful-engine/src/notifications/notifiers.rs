@@ -47,10 +47,12 @@ fn message_rules(draft: &NotifierDraft, before: Option<&Notifier>) -> MessageRul
             let is_converted = before.channel.kind() != draft.channel.kind()
                 && (is_service(&before.channel) || is_service(&draft.channel));
             let is_unchanged = old.events.is_none() || old.events == old_default;
-            match (&old_default, &default) {
-                _ if is_converted && is_unchanged => default,
-                (Some(_), None) => None,
-                _ => old.events.clone(),
+            if is_converted && is_unchanged {
+                default
+            } else if old_default.is_some() && default.is_none() {
+                None
+            } else {
+                old.events.clone()
             }
         }
     };

@@ -60,12 +60,8 @@ pub(super) fn read(
     let known: Vec<&str> =
         descriptor.fields.iter().map(Field::name).chain(["secrets_set"]).collect();
     fields.reject_unknown(&known);
-    let sent = sent(fields, descriptor);
-    let converted = converted(descriptor, old);
-    let value = |field: &Field| {
-        let sent = sent.get(field.name()).or_else(|| converted.get(field.name()));
-        sent.cloned()
-    };
+    let values = values(fields, descriptor, old);
+    let value = |field: &Field| values.get(field.name()).cloned();
     let spec = match ServiceSpec::changed(descriptor, value, spec(old)) {
         Ok(spec) => spec,
         Err(errors) => {
@@ -87,37 +83,33 @@ pub(super) fn preview(
     old: Option<&Channel>,
 ) -> Option<PreviewChannel> {
     let descriptor = kind.service()?;
-    let sent = sent(fields, descriptor);
-    let converted = converted(descriptor, old);
-    let value = |field: &Field| {
-        let sent = sent.get(field.name()).or_else(|| converted.get(field.name()));
-        sent.cloned()
-    };
+    let values = values(fields, descriptor, old);
+    let value = |field: &Field| values.get(field.name()).cloned();
     Some(PreviewChannel::Service(ServiceSpec::draft(descriptor, value, spec(old))))
 }
 
-/// The fields in a request.
-fn sent(fields: &mut Fields, descriptor: &Descriptor) -> BTreeMap<&'static str, String> {
-    let mut sent = BTreeMap::new();
+/// The fields in a request. Those of a webhook with a built-in template, whose type is changed,
+/// are in its URL.
+fn values(
+    fields: &mut Fields,
+    descriptor: &Descriptor,
+    old: Option<&Channel>,
+) -> BTreeMap<&'static str, String> {
+    let mut values: BTreeMap<&'static str, String> = match old {
+        Some(Channel::Webhook(hook)) => {
+            service::settings_of_webhook(descriptor, hook).into_iter().collect()
+        }
+        _ => BTreeMap::new(),
+    };
     for field in descriptor.fields {
         let name = field.name();
         let value = match field.input {
             Input::Flag => fields.optional_flag(name).map(|flag| flag.to_string()),
             _ => fields.optional_text(name),
         };
-        sent.extend(value.map(|value| (name, value)));
+        values.extend(value.map(|value| (name, value)));
     }
-    sent
-}
-
-/// What a webhook with a built-in template becomes when its type is changed.
-fn converted(descriptor: &Descriptor, old: Option<&Channel>) -> BTreeMap<&'static str, String> {
-    match old {
-        Some(Channel::Webhook(hook)) => {
-            service::settings_of_webhook(descriptor, hook).into_iter().collect()
-        }
-        _ => BTreeMap::new(),
-    }
+    values
 }
 
 fn spec(channel: Option<&Channel>) -> Option<&ServiceSpec> {

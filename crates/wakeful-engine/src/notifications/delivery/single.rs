@@ -87,7 +87,7 @@ async fn store_moved(engine: &Engine, notifier: &Notifier, spec: ServiceSpec) {
     let moved = Notifier { channel: Channel::Service(spec), ..notifier.clone() };
     match engine.store().move_notifier(&moved).await {
         Ok(_) => {
-            tracing::info!(notifier.id = %id, "the service has moved the receiver of notifier {id}")
+            tracing::info!(notifier.id = %id, "the service has moved the receiver of notifier {id}");
         }
         Err(error) => {
             tracing::warn!(notifier.id = %id, error = %ErrorChain(&error), "storing the new receiver of notifier {id} failed, retrying with the next message");
