@@ -3,7 +3,7 @@
 
 use axum::body::HttpBody as _;
 use axum::extract::{FromRequest, FromRequestParts as _, Request};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use crate::client_ip::ClientIp;
 use crate::client_shares::HeldReservation;
 use crate::dto::{Fields, FromFields};
 use crate::error::{ApiError, ErrorCode};
+use crate::query::Query;
 
 /// The most memory that is allocated on the strength of `Content-Length` alone.
 const MAX_INITIAL_BUFFER: usize = 4 * 1024;
@@ -67,6 +68,36 @@ impl<T: FromFields> FromRequest<Api> for Body<T> {
         let read = T::read(&mut fields);
         fields.finish(read).map(Self)
     }
+}
+
+/// A request body as a browser sends a form, or JSON.
+pub(crate) struct FormBody<T>(pub(crate) T);
+
+impl<T: FromFields> FromRequest<Api> for FormBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        if !has_type(request.headers(), "application/x-www-form-urlencoded") {
+            return Body::from_request(request, api).await.map(|Body(read)| Self(read));
+        }
+        let bytes = collect(request, api).await?;
+        let mut fields = form(&bytes).ok_or_else(|| {
+            ApiError::new(
+                StatusCode::BAD_REQUEST,
+                ErrorCode::MalformedJson,
+                "The body cannot be parsed; write it as name=value&….",
+            )
+        })?;
+        let read = T::read(&mut fields);
+        fields.finish(read).map(Self)
+    }
+}
+
+/// The fields of a form; it is encoded like a query.
+fn form(bytes: &[u8]) -> Option<Fields> {
+    let uri: Uri = format!("/?{}", std::str::from_utf8(bytes).ok()?.trim()).parse().ok()?;
+    let Query(fields) = Query::of_uri(&uri).ok()?;
+    Some(fields)
 }
 
 /// A whole body in a buffer that is wiped when dropped, because it may contain a card
@@ -153,9 +184,13 @@ pub(crate) fn too_large(limit: usize) -> ApiError {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
+    has_type(headers, "application/json")
+}
+
+fn has_type(headers: &HeaderMap, expected: &str) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.and_then(|kind| kind.split(';').next())
-        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(expected))
 }
 
 #[cfg(test)]

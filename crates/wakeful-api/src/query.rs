@@ -3,8 +3,8 @@
 
 use axum::extract::FromRequestParts;
 use axum::extract::Query as Pairs;
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
 use serde_json::Value;
 use std::collections::HashMap;
 use wakeful_core::Invalid;
@@ -23,7 +23,13 @@ impl FromRequestParts<Api> for Query {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, ApiError> {
-        let pairs = Pairs::<HashMap<String, String>>::try_from_uri(&parts.uri).map_err(|_| {
+        Self::of_uri(&parts.uri)
+    }
+}
+
+impl Query {
+    pub(crate) fn of_uri(uri: &Uri) -> Result<Self, ApiError> {
+        let pairs = Pairs::<HashMap<String, String>>::try_from_uri(uri).map_err(|_| {
             let message = "The query of the URL cannot be parsed; write it as name=value&….";
             ApiError::new(StatusCode::BAD_REQUEST, ErrorCode::MalformedQuery, message)
         })?;

@@ -67,6 +67,7 @@ const STEPS: &[Step] = steps![
     "0036_dependencies",
     "0037_escalation",
     "0038_turns",
+    "0039_threads",
     "0040_announcements",
     "0041_bounds",
 ];

@@ -11,6 +11,7 @@ mod clock;
 mod concurrently;
 mod cuttable_proxy;
 mod database;
+pub mod fakes;
 mod https_server;
 mod nats;
 mod postgres;

@@ -27,6 +27,7 @@ struct Inner {
 /// One request.
 #[derive(Clone, Debug)]
 pub struct Hook {
+    pub method: String,
     pub path: String,
     headers: Vec<(String, String)>,
     pub body: String,
@@ -133,7 +134,7 @@ async fn serve(mut stream: TcpStream, inner: &Mutex<Inner>) -> std::io::Result<(
     stream.shutdown().await
 }
 
-async fn read(stream: &mut TcpStream) -> std::io::Result<Hook> {
+pub(crate) async fn read(stream: &mut TcpStream) -> std::io::Result<Hook> {
     let mut bytes = Vec::new();
     loop {
         if let Some(hook) = whole(&bytes) {
@@ -151,7 +152,8 @@ fn whole(bytes: &[u8]) -> Option<Hook> {
     let head = bytes.windows(4).position(|part| part == b"\r\n\r\n")?;
     let text = std::str::from_utf8(&bytes[..head]).unwrap();
     let mut lines = text.lines();
-    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    let mut start = lines.next()?.split(' ').map(str::to_owned);
+    let (method, path) = (start.next()?, start.next()?);
     let headers: Vec<(String, String)> = lines
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
@@ -160,5 +162,5 @@ fn whole(bytes: &[u8]) -> Option<Hook> {
     let length: usize = length.map_or(0, |(_, value)| value.parse().unwrap());
     let body = bytes.get(head + 4..head + 4 + length)?;
     let body = String::from_utf8(body.to_vec()).unwrap();
-    Some(Hook { path, headers, body, at: Instant::now() })
+    Some(Hook { method, path, headers, body, at: Instant::now() })
 }

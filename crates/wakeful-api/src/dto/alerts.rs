@@ -251,6 +251,26 @@ impl From<ActByLink> for LinkOrder {
     }
 }
 
+/// What Pushover reports when an emergency is acknowledged; it sends more fields.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct PushoverCallback {
+    /// 1.
+    acknowledged: String,
+    receipt: Option<String>,
+    acknowledged_by: Option<String>,
+}
+
+impl FromFields for PushoverCallback {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let acknowledged = fields.parse("acknowledged", |text| match text {
+            "1" => Ok(text.to_owned()),
+            _ => Err(Invalid::new("must be 1")),
+        });
+        Some(Self { acknowledged: acknowledged?, receipt: None, acknowledged_by: None })
+    }
+}
+
 /// The alert of an action link.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ActionLinkBody {

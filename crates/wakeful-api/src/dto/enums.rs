@@ -186,6 +186,8 @@ closed_sets! {
     AuditFormat = names!(ExportFormat);
     /// Whether an invited address has an account.
     InvitedAccount = names!(AccountState);
+    /// What a service can do with a message of a notifier.
+    NotifierAbility = names!(notifier::Ability);
     /// The format of a report.
     ReportFormat = names!(Format);
     /// The order of a report; uptime has the lowest first.

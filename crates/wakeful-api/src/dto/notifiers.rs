@@ -3,34 +3,36 @@
 //! a file with its fields in requests and responses; this file lists the types.
 
 mod account;
+mod deliveries;
 mod email;
+mod service;
 mod webhook;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::calendar::zone::Zone;
-use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
+use wakeful_core::id::NotifierId;
 use wakeful_core::monitors::Name;
 use wakeful_core::notifications::event;
 use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::{Channel, Health, Kind, Notifier, Subject};
-use wakeful_core::notifications::recipients::{Recipients, RefusedRecipient};
 use wakeful_core::quiet::{Quiet, Then};
 use wakeful_core::severity::Severity as SeverityName;
 use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
 use wakeful_engine::{
-    Engine, ListedDelivery, NotifierDraft, NotifierTest, NotifierView, Preview, PreviewChannel,
-    PreviewDraft,
+    Engine, NotifierDraft, NotifierTest, NotifierView, Preview, PreviewChannel, PreviewDraft,
 };
 
 use self::account::AccountBody;
+pub(crate) use self::deliveries::{DeliveryItem, DeliveryList, RecipientsBody};
 use self::email::{EmailBody, SaveEmail};
+pub(crate) use self::service::NotifierKinds;
+use self::service::{RequestBody, SaveService, ServiceBody};
 use self::webhook::{SaveWebhook, WebhookBody};
 use super::enums::{
-    DeliveryState, EventType, HealthState, KnownEventType, KnownNotifierType, NotifierType,
-    QuietThen, Severity,
+    EventType, HealthState, KnownEventType, KnownNotifierType, NotifierType, QuietThen, Severity,
 };
 use super::fields::Fields;
 use super::hours::{HoursBody, SaveHours, hours};
@@ -51,6 +53,32 @@ pub(crate) struct SaveNotifier {
     email: Option<SaveEmail>,
     /// Required for type webhook.
     webhook: Option<SaveWebhook>,
+    /// Required for type slack.
+    slack: Option<SaveService>,
+    /// Required for type discord.
+    discord: Option<SaveService>,
+    /// Required for type telegram.
+    telegram: Option<SaveService>,
+    /// Required for type teams.
+    teams: Option<SaveService>,
+    /// Required for type ntfy.
+    ntfy: Option<SaveService>,
+    /// Required for type pushover.
+    pushover: Option<SaveService>,
+    /// Required for type gotify.
+    gotify: Option<SaveService>,
+    /// Required for type pagerduty.
+    pagerduty: Option<SaveService>,
+    /// Required for type google_chat.
+    google_chat: Option<SaveService>,
+    /// Required for type mattermost.
+    mattermost: Option<SaveService>,
+    /// Required for type matrix.
+    matrix: Option<SaveService>,
+    /// Required for type opsgenie.
+    opsgenie: Option<SaveService>,
+    /// Required for type apprise.
+    apprise: Option<SaveService>,
     /// Whether the notifier sends messages; unchanged if omitted.
     isactive: Option<bool>,
     /// Whether new monitors use the notifier unless they name their own; unchanged if
@@ -136,6 +164,9 @@ pub(crate) fn draft(
         Kind::Email => fields.within("email", |fields| email::read(fields, old, engine)),
         Kind::Webhook => fields.within("webhook", |fields| webhook::read(fields, old, engine)),
         Kind::Account => old.or(account).cloned(),
+        service => {
+            fields.within(service.as_str(), |fields| service::read(fields, service, old, engine))
+        }
     };
     let (name, channel, is_personal) = (name?, channel?, is_personal?);
     Some(NotifierDraft {
@@ -208,7 +239,7 @@ pub(crate) fn custom_templates(fields: &mut Fields) -> Vec<(&'static str, UserTe
     let templates = kinds.filter_map(|kind| match kind {
         Kind::Email => fields.within("email", email::custom_template),
         Kind::Webhook => fields.within("webhook", webhook::custom_template),
-        Kind::Account => None,
+        _ => None,
     });
     templates.collect()
 }
@@ -242,6 +273,58 @@ pub(crate) struct NotifierBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     account: Option<AccountBody>,
+    /// For type slack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    slack: Option<ServiceBody>,
+    /// For type discord.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    discord: Option<ServiceBody>,
+    /// For type telegram.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    telegram: Option<ServiceBody>,
+    /// For type teams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    teams: Option<ServiceBody>,
+    /// For type ntfy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ntfy: Option<ServiceBody>,
+    /// For type pushover.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pushover: Option<ServiceBody>,
+    /// For type gotify.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    gotify: Option<ServiceBody>,
+    /// For type pagerduty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pagerduty: Option<ServiceBody>,
+    /// For type google_chat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    google_chat: Option<ServiceBody>,
+    /// For type mattermost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    mattermost: Option<ServiceBody>,
+    /// For type matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    matrix: Option<ServiceBody>,
+    /// For type opsgenie.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    opsgenie: Option<ServiceBody>,
+    /// For type apprise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    apprise: Option<ServiceBody>,
     /// Whether the notifier sends messages.
     isactive: bool,
     /// Whether new monitors use the notifier unless they name their own.
@@ -294,6 +377,11 @@ impl NotifierBody {
             Channel::Account(spec) => {
                 ChannelFields { account: Some(AccountBody::of(spec)), ..Default::default() }
             }
+            Channel::Service(_) => ChannelFields::default(),
+        };
+        let service = |kind| match &notifier.channel {
+            Channel::Service(spec) if spec.kind() == kind => Some(ServiceBody::of(spec)),
+            _ => None,
         };
         let disabled = notifier.disabled.as_ref();
         Self {
@@ -303,6 +391,19 @@ impl NotifierBody {
             email,
             webhook,
             account,
+            slack: service(Kind::Slack),
+            discord: service(Kind::Discord),
+            telegram: service(Kind::Telegram),
+            teams: service(Kind::Teams),
+            ntfy: service(Kind::Ntfy),
+            pushover: service(Kind::Pushover),
+            gotify: service(Kind::Gotify),
+            pagerduty: service(Kind::Pagerduty),
+            google_chat: service(Kind::GoogleChat),
+            mattermost: service(Kind::Mattermost),
+            matrix: service(Kind::Matrix),
+            opsgenie: service(Kind::Opsgenie),
+            apprise: service(Kind::Apprise),
             isactive: disabled.is_none(),
             isdefault: notifier.isdefault,
             personal: notifier.owner.is_some(),
@@ -391,6 +492,19 @@ pub(crate) struct PreviewNotifier {
     email: Option<SaveEmail>,
     /// Only `template` and `url` are read.
     webhook: Option<SaveWebhook>,
+    slack: Option<SaveService>,
+    discord: Option<SaveService>,
+    telegram: Option<SaveService>,
+    teams: Option<SaveService>,
+    ntfy: Option<SaveService>,
+    pushover: Option<SaveService>,
+    gotify: Option<SaveService>,
+    pagerduty: Option<SaveService>,
+    google_chat: Option<SaveService>,
+    mattermost: Option<SaveService>,
+    matrix: Option<SaveService>,
+    opsgenie: Option<SaveService>,
+    apprise: Option<SaveService>,
     /// Default: monitor.down.
     event: Option<KnownEventType>,
 }
@@ -412,6 +526,9 @@ pub(crate) fn preview(fields: &mut Fields, stored: Option<&Notifier>) -> Option<
             Kind::Email => email,
             Kind::Webhook => webhook,
             Kind::Account => PreviewChannel::Email { subject: Subject::default() },
+            service => {
+                fields.within(service.as_str(), |fields| service::preview(fields, service, old))?
+            }
         },
         event: event.unwrap_or_else(|| event::DOWN.into()),
     })
@@ -430,13 +547,17 @@ pub(crate) struct NotifierPreview {
     html: Option<String>,
     /// The text part of a mail, otherwise null.
     text: Option<String>,
+    /// The requests to a known service, with their secrets masked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    requests: Vec<RequestBody>,
 }
 
 impl From<Preview> for NotifierPreview {
     fn from(preview: Preview) -> Self {
-        let Preview { subject, content_type, body, html } = preview;
+        let Preview { subject, content_type, body, html, requests } = preview;
         let text = html.is_some().then(|| body.clone());
-        Self { success: true, subject, content_type, body, html, text }
+        let requests = requests.into_iter().map(RequestBody::from).collect();
+        Self { success: true, subject, content_type, body, html, text, requests }
     }
 }
 
@@ -458,98 +579,4 @@ impl NotifierTestResult {
         let recipients = test.recipients.map(RecipientsBody::of);
         Self { success: true, message: test.answer, recipients }
     }
-}
-
-/// How the mail server responded to the recipients of a mail.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Recipients)]
-pub(crate) struct RecipientsBody {
-    /// How many recipients have been accepted.
-    accepted: usize,
-    total: usize,
-    /// The recipients that have not been accepted. While the delivery is waiting, those with
-    /// a 4xx response are retried.
-    refused: Vec<RefusedBody>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = RefusedRecipient)]
-pub(crate) struct RefusedBody {
-    address: String,
-    /// The server's latest response, such as `550 5.1.1 no such user`.
-    answer: String,
-}
-
-impl RecipientsBody {
-    pub(crate) fn of(recipients: Recipients) -> Self {
-        let (accepted, total) = (recipients.accepted(), recipients.total);
-        let body = |RefusedRecipient { address, answer }| RefusedBody { address, answer };
-        Self { accepted, total, refused: recipients.refused.into_iter().map(body).collect() }
-    }
-}
-
-/// The delivery of a message by a notifier.
-#[derive(Serialize, ToSchema)]
-#[schema(as = NotifierDelivery)]
-pub(crate) struct DeliveryItem {
-    #[schema(value_type = String, format = Uuid)]
-    deliveryid: DeliveryId,
-    #[schema(value_type = String, format = Uuid)]
-    eventid: EventId,
-    #[schema(value_type = Option<String>, format = Uuid)]
-    alertid: Option<AlertId>,
-    /// Null for an announcement of maintenance or a handover.
-    monitor: Option<DeliveryMonitor>,
-    #[schema(value_type = EventType)]
-    r#type: String,
-    #[schema(value_type = DeliveryState)]
-    state: &'static str,
-    attempts: i64,
-    last_answer: String,
-    /// For a mail, once its server has responded to the recipients.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    recipients: Option<RecipientsBody>,
-    #[schema(value_type = String, format = DateTime)]
-    created: Millis,
-    /// Null once the message was delivered or has failed permanently.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    next_try: Option<Millis>,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    finished: Option<Millis>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub(crate) struct DeliveryMonitor {
-    #[schema(value_type = String, format = Uuid)]
-    monitorid: MonitorId,
-    name: String,
-}
-
-impl DeliveryItem {
-    pub(crate) fn of(listed: ListedDelivery) -> Self {
-        Self {
-            deliveryid: listed.id,
-            eventid: listed.event,
-            alertid: listed.alert,
-            monitor: listed.monitor.map(|(monitorid, name)| DeliveryMonitor { monitorid, name }),
-            r#type: listed.kind,
-            state: listed.state.as_str(),
-            attempts: listed.attempts,
-            last_answer: listed.last_answer,
-            recipients: listed.recipients.map(RecipientsBody::of),
-            created: listed.created,
-            next_try: listed.next_try,
-            finished: listed.finished,
-        }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-pub(crate) struct DeliveryList {
-    pub(crate) success: bool,
-    pub(crate) deliveries: Vec<DeliveryItem>,
-    /// Only with `limit`: the cursor of the next page; null on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) next_cursor: Option<Option<String>>,
 }

@@ -7,13 +7,16 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::Api;
-use crate::body::Body;
+use crate::body::{Body, FormBody};
 use crate::client_ip::{ClientIp, ClientOrigin};
-use crate::dto::alerts::{ActByLink, ActionLinkBody};
+use crate::dto::Ack;
+use crate::dto::alerts::{ActByLink, ActionLinkBody, PushoverCallback};
 use crate::error::{ApiResult, ErrorBody};
 
 pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(get_action_link, act_by_link))
+    OpenApiRouter::new()
+        .routes(routes!(get_action_link, act_by_link))
+        .routes(routes!(acknowledge_by_pushover))
 }
 
 /// Returns the alert of an action link.
@@ -46,4 +49,22 @@ async fn act_by_link(
 ) -> ApiResult<ActionLinkBody> {
     let linked = api.engine().act_by_link(&token, wanted.into(), &origin).await?;
     Ok(Json(ActionLinkBody::of(linked)))
+}
+
+/// Acknowledges the alert of an emergency that was acknowledged in Pushover, which calls this.
+#[utoipa::path(post, path = "/api/action/{token}/pushover", tag = "Alerts",
+    request_body(content = PushoverCallback, content_type = "application/x-www-form-urlencoded"),
+    params(("token" = String, Path, description = "The end of the `action_url` of an event")),
+    responses(
+        (status = 200, description = "Acknowledged", body = Ack),
+        (status = 404, description = "The link is invalid, was not sent by Pushover, or its alert ended more than a week ago", body = ErrorBody),
+        (status = 409, description = "The alert has ended or was resolved, or was modified concurrently", body = ErrorBody)))]
+async fn acknowledge_by_pushover(
+    State(api): State<Api>,
+    ClientOrigin(origin): ClientOrigin,
+    Path(token): Path<String>,
+    FormBody(_acknowledged): FormBody<PushoverCallback>,
+) -> ApiResult<Ack> {
+    api.engine().acknowledge_by_pushover(&token, &origin).await?;
+    Ack::with_message("Alert acknowledged.")
 }

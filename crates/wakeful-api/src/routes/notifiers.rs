@@ -16,8 +16,8 @@ use crate::body::Body;
 use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::notifiers::{
-    self as dto, DeliveryItem, DeliveryList, NotifierBody, NotifierList, NotifierPreview,
-    NotifierTestResult, PreviewNotifier, SaveNotifier,
+    self as dto, DeliveryItem, DeliveryList, NotifierBody, NotifierKinds, NotifierList,
+    NotifierPreview, NotifierTestResult, PreviewNotifier, SaveNotifier,
 };
 use crate::dto::{Ack, Fields};
 use crate::error::{ApiError, ApiResult, ErrorBody};
@@ -27,6 +27,7 @@ use crate::query::{self, ListPage, Query};
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(needs(Permission::View, routes!(list_notifiers)))
+        .routes(needs(Permission::View, routes!(list_notifier_kinds)))
         .routes(needs(Permission::Edit, routes!(save_notifier)))
         .routes(needs(Permission::Respond, routes!(test_notifier)))
         .routes(needs(Permission::Edit, routes!(preview_notifier)))
@@ -61,6 +62,13 @@ async fn list_notifiers(
         part.paginate(notifiers, |view| view.notifier.id, |id| id.to_string());
     let notifiers = notifiers.iter().map(NotifierBody::of).collect();
     Ok(Json(NotifierList { success: true, notifiers, next_cursor }))
+}
+
+/// Lists the types of notifiers that send to a known service, with their settings.
+#[utoipa::path(get, path = "/api/v1/notifier/kinds", tag = "Notifiers",
+    responses((status = 200, description = "The types", body = NotifierKinds)))]
+async fn list_notifier_kinds(_caller: Authorized<permission::View>) -> ApiResult<NotifierKinds> {
+    Ok(Json(NotifierKinds::all()))
 }
 
 /// Creates a notifier, or changes the one with the given `notifierid`. Omitted fields

@@ -16,6 +16,7 @@ pub(crate) const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
 const PUBLIC: &[&str] = &[
     "GET /api/action/{token}",
     "POST /api/action/{token}",
+    "POST /api/action/{token}/pushover",
     "GET /api/calendar/{file}",
     "DELETE /api/push/{token}",
     "GET /api/push/{token}",

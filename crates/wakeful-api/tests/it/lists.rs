@@ -24,6 +24,8 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
     "/api/v1/monitors/summary",
+    // One of each type.
+    "/api/v1/notifier/kinds",
     "/api/v1/report",
     "/api/v1/user/export",
     "/api/v1/users/me",

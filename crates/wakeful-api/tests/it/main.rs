@@ -9,6 +9,7 @@ mod announcements;
 mod api_keys;
 mod audit;
 mod audit_streams;
+mod channels;
 mod concurrent_saves;
 mod connections;
 mod contact;

@@ -9,6 +9,7 @@ pub mod notifier;
 pub mod recipients;
 pub mod reminder;
 pub mod retry;
+pub mod thread;
 
 /// A team does not need more, and each one costs memory in lists and selections.
 pub const MAX_NOTIFIERS_PER_TEAM: u32 = 1_000;

@@ -4,10 +4,24 @@
 
 pub mod account;
 pub mod address;
+mod apprise;
 mod audited;
 pub mod builtin_template;
+mod discord;
 pub mod email;
+mod google_chat;
+mod gotify;
 pub mod health;
+mod matrix;
+mod mattermost;
+mod ntfy;
+mod opsgenie;
+mod pagerduty;
+mod pushover;
+pub mod service;
+mod slack;
+mod teams;
+mod telegram;
 pub mod webhook;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +32,7 @@ use crate::email_address;
 use crate::id::{NotifierId, TeamId, UserId};
 use crate::monitors::Name;
 use crate::named_enum;
+use crate::notifications::event;
 use crate::notifications::message_rules::MessageRules;
 use crate::secret::Secret;
 use crate::template::UserTemplate;
@@ -28,6 +43,7 @@ pub use address::{Mailbox, Mailboxes};
 pub use builtin_template::BuiltinTemplate;
 pub use email::{EmailSpec, Security, Subject, Transport};
 pub use health::{AttemptRecord, AttemptReset, Health, HealthState};
+pub use service::{Ability, Descriptor, ServiceSpec};
 pub use webhook::{Keys, SigningSecret, Template, WebhookSpec};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +87,7 @@ pub enum Channel {
     Email(EmailSpec),
     Webhook(WebhookSpec),
     Account(AccountSpec),
+    Service(ServiceSpec),
 }
 
 named_enum! {
@@ -81,6 +98,19 @@ named_enum! {
         Email = "email",
         Webhook = "webhook",
         Account = "account",
+        Slack = "slack",
+        Discord = "discord",
+        Telegram = "telegram",
+        Teams = "teams",
+        Ntfy = "ntfy",
+        Pushover = "pushover",
+        Gotify = "gotify",
+        Pagerduty = "pagerduty",
+        GoogleChat = "google_chat",
+        Mattermost = "mattermost",
+        Matrix = "matrix",
+        Opsgenie = "opsgenie",
+        Apprise = "apprise",
     }
 }
 
@@ -140,8 +170,28 @@ impl Kind {
     pub fn delivery_mode(self) -> DeliveryMode {
         match self {
             Self::Email | Self::Account => DeliveryMode::Digest,
-            Self::Webhook => DeliveryMode::Single,
+            _ => DeliveryMode::Single,
         }
+    }
+
+    /// The settings of a kind that sends to a known service.
+    pub fn service(self) -> Option<&'static Descriptor> {
+        Some(match self {
+            Self::Email | Self::Webhook | Self::Account => return None,
+            Self::Slack => &slack::DESCRIPTOR,
+            Self::Discord => &discord::DESCRIPTOR,
+            Self::Telegram => &telegram::DESCRIPTOR,
+            Self::Teams => &teams::DESCRIPTOR,
+            Self::Ntfy => &ntfy::DESCRIPTOR,
+            Self::Pushover => &pushover::DESCRIPTOR,
+            Self::Gotify => &gotify::DESCRIPTOR,
+            Self::Pagerduty => &pagerduty::DESCRIPTOR,
+            Self::GoogleChat => &google_chat::DESCRIPTOR,
+            Self::Mattermost => &mattermost::DESCRIPTOR,
+            Self::Matrix => &matrix::DESCRIPTOR,
+            Self::Opsgenie => &opsgenie::DESCRIPTOR,
+            Self::Apprise => &apprise::DESCRIPTOR,
+        })
     }
 }
 
@@ -152,9 +202,16 @@ impl fmt::Display for Kind {
 }
 
 impl Channel {
-    /// Whether programs read its messages in our own format: they get every type of event.
-    pub fn is_for_programs(&self) -> bool {
-        matches!(self, Self::Webhook(hook) if hook.template == Template::Standard)
+    /// The types of events that a new notifier gets. `None`: those that every version knows, and
+    /// those that address it. Programs get every type.
+    pub fn default_events(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Webhook(hook) if hook.template == Template::Standard => {
+                Some(event::TYPES.iter().map(|kind| (*kind).to_owned()).collect())
+            }
+            Self::Email(_) | Self::Webhook(_) | Self::Account(_) => None,
+            Self::Service(spec) => Some(spec.descriptor().default_events()),
+        }
     }
 
     pub fn kind(&self) -> Kind {
@@ -162,6 +219,7 @@ impl Channel {
             Self::Email(_) => Kind::Email,
             Self::Webhook(_) => Kind::Webhook,
             Self::Account(_) => Kind::Account,
+            Self::Service(spec) => spec.kind(),
         }
     }
 
@@ -170,14 +228,15 @@ impl Channel {
         match self {
             Self::Email(email) => email.redact(),
             Self::Webhook(webhook) => webhook.redact(),
-            Self::Account(_) => {}
+            // Its secrets are never returned.
+            Self::Account(_) | Self::Service(_) => {}
         }
     }
 
     pub fn delivery(&self) -> Delivery<'_> {
         match self {
             Self::Email(email) => Delivery::Digest(MailRoute::Server(email)),
-            Self::Webhook(_) => Delivery::Single,
+            Self::Webhook(_) | Self::Service(_) => Delivery::Single,
             Self::Account(account) => Delivery::Digest(MailRoute::Account(account)),
         }
     }
@@ -200,6 +259,7 @@ impl Channel {
             Self::Email(email) => json(email),
             Self::Webhook(hook) => json(&hook.template),
             Self::Account(_) => "{}".to_owned(),
+            Self::Service(spec) => spec.open_part(),
         }
     }
 
@@ -210,6 +270,7 @@ impl Channel {
             Self::Email(email) => email.password.clone(),
             Self::Webhook(hook) => hook.sealed_part(),
             Self::Account(_) => Secret::new(""),
+            Self::Service(spec) => spec.sealed_part(),
         }
     }
 
@@ -224,13 +285,14 @@ impl Channel {
             Kind::Email => Self::Email(EmailSpec::from_parts(open, sealed)?),
             Kind::Webhook => Self::Webhook(WebhookSpec::from_parts(open, sealed)?),
             Kind::Account => Self::Account(account?),
+            service => Self::Service(ServiceSpec::from_parts(service, open, sealed)?),
         })
     }
 
     /// The user that a personal notifier belongs to.
     pub fn account(&self) -> Option<&AccountSpec> {
         match self {
-            Self::Email(_) | Self::Webhook(_) => None,
+            Self::Email(_) | Self::Webhook(_) | Self::Service(_) => None,
             Self::Account(account) => Some(account),
         }
     }
@@ -245,21 +307,21 @@ impl Channel {
         match self {
             Self::Email(email) => Some(("email.subject", email.subject.template()?)),
             Self::Webhook(hook) => Some(("webhook.template", hook.template.custom()?)),
-            Self::Account(_) => None,
+            Self::Account(_) | Self::Service(_) => None,
         }
     }
 
     /// The keys that messages are signed with, if the kind signs them.
     pub fn keys(&self) -> Option<&Keys> {
         match self {
-            Self::Email(_) | Self::Account(_) => None,
+            Self::Email(_) | Self::Account(_) | Self::Service(_) => None,
             Self::Webhook(hook) => Some(&hook.keys),
         }
     }
 
     pub fn keys_mut(&mut self) -> Option<&mut Keys> {
         match self {
-            Self::Email(_) | Self::Account(_) => None,
+            Self::Email(_) | Self::Account(_) | Self::Service(_) => None,
             Self::Webhook(hook) => Some(&mut hook.keys),
         }
     }
@@ -293,6 +355,29 @@ mod tests {
                 email: "Ann@example.com".to_owned(),
                 verified: true,
             }),
+            service => {
+                let descriptor = service.service().expect("a service");
+                let sent = |field: &service::Field| {
+                    Some(match (field.name(), field.input) {
+                        ("token" | "user", _) if service == Kind::Pushover => "t0ken".repeat(6),
+                        ("routing_key", _) => "t0kent0kent0kent0kent0kent0ken12".to_owned(),
+                        ("token", _) if service == Kind::Slack => "xoxb-t0ken".to_owned(),
+                        ("token", _) if service == Kind::Telegram => "12:t0ken".to_owned(),
+                        ("chat_id", _) => "-1001".to_owned(),
+                        ("room_id", _) => "!room:example.org".to_owned(),
+                        ("urls", _) => "json://t0ken@example.org".to_owned(),
+                        ("topic" | "channel", _) => "alerts".to_owned(),
+                        (_, input) if input.is_url() && field.secret => {
+                            "https://s.example/t0ken".to_owned()
+                        }
+                        (_, input) if input.is_url() => "https://s.example/".to_owned(),
+                        _ if field.secret && field.required => "t0ken".to_owned(),
+                        _ => return None,
+                    })
+                };
+                let spec = ServiceSpec::changed(descriptor, sent, None).expect("valid");
+                Channel::Service(spec)
+            }
         }
     }
 

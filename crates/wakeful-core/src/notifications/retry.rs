@@ -9,6 +9,8 @@ use crate::time::Millis;
 /// A receiver that is overloaded or does not respond is given at least this
 /// long.
 const OVERLOAD_BACKOFF: Duration = Duration::from_secs(60);
+/// The longest wait for a quota.
+const MAX_QUOTA_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// A notifier that fails for this long without one success is disabled.
 pub const DISABLE_AFTER: Duration = Duration::from_secs(120 * 3600);
 /// Failures that are further apart do not belong together: nothing was tried in
@@ -40,11 +42,13 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// The receiver did not respond in time, or reported that it is overloaded.
     pub overloaded: bool,
+    /// A quota is used up: an attempt before the time that the receiver named is pointless.
+    pub quota: bool,
 }
 
 impl Outcome {
     pub fn failed(answer: impl Into<String>) -> Self {
-        Self::Failed(Failure { answer: answer.into(), retry_after: None, overloaded: false })
+        Self::Failed(Failure { answer: answer.into(), ..Failure::default() })
     }
 
     pub fn answer(&self) -> &str {
@@ -59,11 +63,13 @@ impl Outcome {
 }
 
 /// The wait after the given number of failed attempts; `None` after the last
-/// one. A receiver may ask for up to twice the wait, but not for less.
+/// one. A receiver may ask for up to twice the wait, but not for less; for a quota, for up to a
+/// day.
 pub fn delay(attempts: u32, failure: &Failure, jitter: u32) -> Option<Duration> {
     let step = backoff::delay(attempts, jitter)?;
     let base = if failure.overloaded { step.max(OVERLOAD_BACKOFF) } else { step };
-    Some(failure.retry_after.map_or(base, |asked| asked.clamp(base, base * 2)))
+    let longest = if failure.quota { MAX_QUOTA_WAIT.max(base) } else { base * 2 };
+    Some(failure.retry_after.map_or(base, |asked| asked.clamp(base, longest)))
 }
 
 /// Whether a notifier that fails now, and has failed since then, is disabled.
@@ -79,7 +85,7 @@ mod tests {
 
     fn seconds(attempts: u32, retry_after: Option<u64>, overloaded: bool) -> Option<u64> {
         let retry_after = retry_after.map(Duration::from_secs);
-        let failure = Failure { answer: String::new(), retry_after, overloaded };
+        let failure = Failure { retry_after, overloaded, ..Failure::default() };
         delay(attempts, &failure, MIDDLE).map(|delay| delay.as_secs_f64().round() as u64)
     }
 
@@ -106,6 +112,18 @@ mod tests {
     }
 
     #[test]
+    fn a_quota_is_waited_for_as_long_as_the_receiver_says() {
+        let asked = |seconds| Some(Duration::from_secs(seconds));
+        let wait = |seconds| {
+            let failure =
+                Failure { retry_after: asked(seconds), quota: true, ..Failure::default() };
+            delay(1, &failure, MIDDLE).map(|delay| delay.as_secs())
+        };
+        assert_eq!(wait(3_600), Some(3_600));
+        assert_eq!(wait(30 * 86_400), Some(86_400));
+    }
+
+    #[test]
     fn five_days_of_failures_disable_a_notifier_and_no_failures_do_not() {
         let since = Millis(1_000);
         assert!(!should_disable(None, since.after(DISABLE_AFTER * 2)));
@@ -120,9 +138,13 @@ mod tests {
     fn retries_of_one_message_belong_to_one_failure_streak() {
         let asked = Some(Duration::from_secs(30 * 86_400));
         for attempts in 1..=9 {
-            let failure = Failure { answer: String::new(), retry_after: asked, overloaded: true };
-            let longest = delay(attempts, &failure, u32::MAX).expect("a step");
-            assert!(longest < FAILURE_STREAK_GAP, "{attempts}: {longest:?}");
+            for quota in [false, true] {
+                let overloaded = true;
+                let failure =
+                    Failure { retry_after: asked, overloaded, quota, ..Failure::default() };
+                let longest = delay(attempts, &failure, u32::MAX).expect("a step");
+                assert!(longest < FAILURE_STREAK_GAP, "{attempts}: {longest:?}");
+            }
         }
     }
 }

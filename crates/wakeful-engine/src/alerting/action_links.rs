@@ -8,7 +8,7 @@ use wakeful_core::action_link::{ActionLink, LinkAction, MAX_SNOOZE, Subject, VAL
 use wakeful_core::alerting::order::{Action, Author, Order};
 use wakeful_core::id::{AlertId, MonitorFilterId, NotifierId, TeamId};
 use wakeful_core::notifications::event::{self, Event};
-use wakeful_core::notifications::notifier::Notifier;
+use wakeful_core::notifications::notifier::{Kind, Notifier};
 use wakeful_store::AuditContext;
 
 use super::alerts::Acting;
@@ -48,7 +48,7 @@ struct OpenedLink {
 /// The recipient of a link.
 enum Holder {
     Person { user: wakeful_core::id::UserId, name: String, email: String },
-    Channel { notifier: NotifierId, name: String },
+    Channel { notifier: NotifierId, name: String, kind: Kind },
 }
 
 impl Engine {
@@ -108,6 +108,21 @@ impl Engine {
         let acting = Acting { access: &link.access, audit: &audit, mails: &[] };
         self.act_on_one(&acting, link.alert, &Order { by, action }).await?;
         self.show_link(link).await
+    }
+
+    /// Acknowledges the alert of an emergency that was acknowledged in Pushover.
+    pub async fn acknowledge_by_pushover(&self, token: &str, origin: &Origin) -> Result<()> {
+        let link = self.open_link(token, origin.address).await?;
+        let Holder::Channel { name, kind: Kind::Pushover, .. } = &link.holder else {
+            return Err(Error::NotFound("alert"));
+        };
+        self.count_attempt(&self.action_link_limit(token)).await?;
+        // The key of the user who acknowledged it is a secret of theirs.
+        let by = Author { user: None, name: name.clone(), via: Kind::Pushover.to_string() };
+        let action = Action::Acknowledge { comment: String::new() };
+        let audit = link.audit(origin, self.now());
+        let acting = Acting { access: &link.access, audit: &audit, mails: &[] };
+        self.act_on_one(&acting, link.alert, &Order { by, action }).await
     }
 
     /// Acknowledges an alert as the response of a webhook requests.
@@ -176,6 +191,7 @@ impl Engine {
                 notifier.map(|notifier| Holder::Channel {
                     notifier: id,
                     name: notifier.name.to_string(),
+                    kind: notifier.channel.kind(),
                 })
             }
         };
@@ -204,6 +220,10 @@ impl OpenedLink {
             Holder::Person { user, name, .. } => {
                 Author { user: Some(*user), name: name.clone(), via }
             }
+            // A button in the message acts without asking anything.
+            Holder::Channel { name: channel, kind: Kind::Ntfy, .. } if name.trim().is_empty() => {
+                Author { user: None, name: channel.clone(), via: Kind::Ntfy.to_string() }
+            }
             Holder::Channel { .. } => Author { user: None, name: name.trim().to_owned(), via },
         }
     }
@@ -214,7 +234,7 @@ impl OpenedLink {
             Holder::Person { user, email, .. } => {
                 audit_of_person(self.team, *user, email, origin, now)
             }
-            Holder::Channel { notifier, name } => {
+            Holder::Channel { notifier, name, .. } => {
                 audit_of_link(self.team, *notifier, name, Some(origin), now)
             }
         }

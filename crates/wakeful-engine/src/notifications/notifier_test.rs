@@ -7,7 +7,7 @@ use wakeful_core::notifications::event::Event;
 use wakeful_core::notifications::notifier::Notifier;
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::notifications::retry::Outcome;
-use wakeful_outbound::notify::{self, Attempt};
+use wakeful_outbound::notify::{self, Attempt, Message};
 
 use super::account_notifier::require_own_notifier;
 use super::notifiers::NotifierDraft;
@@ -72,7 +72,7 @@ impl Engine {
             let why = format!("the receiver did not finish within {} s", TIMEOUT.as_secs());
             return Err(Error::NotDelivered(why));
         };
-        let Attempt { outcome, recipients } = sent;
+        let Attempt { outcome, recipients, .. } = sent;
         match outcome {
             Outcome::Delivered(answer) | Outcome::Partial { answer, .. } => {
                 Ok(NotifierTest { answer, recipients })
@@ -85,6 +85,7 @@ impl Engine {
         let now = self.now();
         let event = Event::test(EventId::new(now, random::bytes()), notifier.name.as_str(), now);
         let (net, mail, link) = (self.net(), self.service_mail(), self.public_url());
-        notify::deliver(net, mail, notifier.team, &notifier.channel, &event, link, now).await
+        let message = Message { event: &event, link, thread: None };
+        notify::deliver(net, mail, notifier.team, &notifier.channel, message, now).await
     }
 }

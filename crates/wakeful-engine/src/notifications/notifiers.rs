@@ -21,7 +21,7 @@ use wakeful_outbound::mail;
 use wakeful_outbound::notify::{self, template};
 use wakeful_store::{ChangeNotifierOutcome, DeleteNotifierOutcome, ResendOutcome, StoreError};
 
-pub use wakeful_outbound::notify::{Preview, PreviewChannel};
+pub use wakeful_outbound::notify::{Preview, PreviewChannel, PreviewRequest};
 pub use wakeful_store::ListedDelivery;
 
 use super::account_notifier::require_own_notifier;
@@ -33,17 +33,28 @@ const RENDER_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const RENDERING: Bounds =
     Bounds { running: 1, waiting: 64, waiting_per_key: 8, share: |_free| 1 };
 
-/// Which messages a notifier gets. A new one for programs gets every type of event; one that
-/// is no longer for programs gets those that people do.
+/// Which messages a notifier gets. A new one for programs gets every type of event, and one for a
+/// known service those that it can show; one that is no longer for programs gets those that people
+/// do.
 fn message_rules(draft: &NotifierDraft, before: Option<&Notifier>) -> MessageRules {
-    let is_for_programs = draft.channel.is_for_programs();
-    let was_for_programs = before.is_some_and(|before| before.channel.is_for_programs());
-    let all = || event::TYPES.iter().map(|kind| (*kind).to_owned()).collect();
+    let default = draft.channel.default_events();
     let old = before.map(|before| before.messages.clone()).unwrap_or_default();
     let events = match before {
-        None => is_for_programs.then(all),
-        Some(_) if was_for_programs && !is_for_programs => None,
-        Some(_) => old.events.clone(),
+        None => default,
+        Some(before) => {
+            let old_default = before.channel.default_events();
+            let is_service = |channel: &Channel| matches!(channel, Channel::Service(_));
+            let is_converted = before.channel.kind() != draft.channel.kind()
+                && (is_service(&before.channel) || is_service(&draft.channel));
+            let is_unchanged = old.events.is_none() || old.events == old_default;
+            if is_converted && is_unchanged {
+                default
+            } else if old_default.is_some() && default.is_none() {
+                None
+            } else {
+                old.events.clone()
+            }
+        }
     };
     let unchanged = MessageRules { events, ..old };
     // What a notifier gets anyway need not be named.
@@ -398,7 +409,7 @@ impl Engine {
             Error::Refused { field: "event", why: format!("must be one of {}", kinds.join(", ")) }
         })?;
         let link = self.public_url().to_owned();
-        let preview = move || notify::preview(&draft.channel, &event, &link);
+        let preview = move || notify::preview(&draft.channel, &event, &link, now);
         let rendered = self.render(caller, preview).await?;
         rendered.map_err(|(field, why)| Error::Refused { field, why: why.to_string() })
     }

@@ -51,13 +51,14 @@ pub async fn deliver(
         return Outcome::failed(UNVERIFIED).into();
     }
     match mail.transport.send(net, email).await {
-        Ok(receipt) => Attempt {
-            outcome: Outcome::Delivered(match receipt {
+        Ok(receipt) => {
+            let outcome = Outcome::Delivered(match receipt {
                 SendReceipt::File(_) => WRITTEN.to_owned(),
                 SendReceipt::Server(reply) => sanitize(&reply),
-            }),
-            recipients: Some(Recipients { total: 1, refused: Vec::new() }),
-        },
+            });
+            let recipients = Some(Recipients { total: 1, refused: Vec::new() });
+            Attempt { recipients, ..outcome.into() }
+        }
         Err(error) => failed(&error, email).into(),
     }
 }

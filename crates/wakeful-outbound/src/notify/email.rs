@@ -71,8 +71,8 @@ pub fn deliver<'a>(
             Some(Err(failure)) => failure.attempt(spec),
             None => Outcome::Failed(Failure {
                 answer: format!("the mail server did not finish within {}", deadline.span()),
-                retry_after: None,
                 overloaded: true,
+                ..Failure::default()
             })
             .into(),
         }
@@ -114,6 +114,7 @@ pub(super) fn preview(subject: &Subject, event: &Event, link: &str) -> Result<Pr
         content_type: "text/plain; charset=utf-8",
         body,
         html: Some(html),
+        requests: Vec::new(),
     })
 }
 
@@ -139,7 +140,7 @@ impl SendFailure {
         let answer = sanitize(&format!("{}: {}", spec.hostname.with_port(spec.port), self.message));
         let outcome =
             if self.permanent { Outcome::Refused(answer) } else { Outcome::failed(answer) };
-        Attempt { outcome, recipients: self.recipients }
+        Attempt { recipients: self.recipients, ..outcome.into() }
     }
 }
 
@@ -188,7 +189,7 @@ async fn submit(
     } else {
         Outcome::Partial { answer, left }
     };
-    Ok(Attempt { outcome, recipients: Some(accounted) })
+    Ok(Attempt { recipients: Some(accounted), ..outcome.into() })
 }
 
 /// A recipient with the server's reply, such as `550 5.1.1 no such user`.

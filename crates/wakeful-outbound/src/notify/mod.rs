@@ -1,24 +1,30 @@
-//! Notification: one file per kind of notifier, listed here, and the texts. Each
+//! Notification: one file per kind of notifier, listed here or in `kinds/`, and the texts. Each
 //! kind returns an `Outcome`; when to retry is decided elsewhere.
 
 pub mod account;
+pub mod call;
 pub mod email;
 pub mod email_template;
+pub mod exchange;
+pub mod kinds;
 pub mod renderers;
+pub mod scene;
 pub mod signed_post;
 pub mod template;
 pub mod webhook;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use wakeful_core::Invalid;
 use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::HttpUrl;
 use wakeful_core::notifications::event::Event;
-use wakeful_core::notifications::notifier::{Channel, Kind, Subject, Template};
+use wakeful_core::notifications::notifier::{Channel, Kind, ServiceSpec, Subject, Template};
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::notifications::retry::Outcome;
+use wakeful_core::notifications::thread::Thread;
 use wakeful_core::one_line::one_line;
 use wakeful_core::time::Millis;
 
@@ -33,19 +39,31 @@ pub const fn timeout(kind: Kind) -> Duration {
         Kind::Email => email::TIMEOUT,
         Kind::Webhook => signed_post::TIMEOUT,
         Kind::Account => account::TIMEOUT,
+        // A service that is known.
+        _ => call::TIMEOUT,
     }
 }
 
-/// Sends one event. `link` is the page of the monitor, and `mail` the service's own mail.
+/// An event and what belongs to it.
+#[derive(Clone, Copy)]
+pub struct Message<'a> {
+    pub event: &'a Event,
+    /// The page with its details.
+    pub link: &'a str,
+    /// Where the first message about the alert is, if the service has one.
+    pub thread: Option<&'a Thread>,
+}
+
+/// Sends one event. `mail` is the service's own mail.
 pub fn deliver<'a>(
     net: &'a Net,
     mail: ServiceMail<'a>,
     team: TeamId,
     channel: &'a Channel,
-    event: &'a Event,
-    link: &'a str,
+    message: Message<'a>,
     now: Millis,
 ) -> BoxFuture<'a, Attempt> {
+    let Message { event, link, thread } = message;
     match channel {
         Channel::Email(spec) => email::deliver_event(net, team, spec, event, link, now).boxed(),
         Channel::Webhook(hook) => {
@@ -54,20 +72,27 @@ pub fn deliver<'a>(
         Channel::Account(spec) => {
             account::deliver_event(net, mail, team, spec, event, link, now).boxed()
         }
+        Channel::Service(spec) => call::deliver(net, spec, event, link, thread, now).boxed(),
     }
 }
 
-/// The outcome of a message and, if it is an email and the server has responded to them, its
-/// recipients.
+/// The outcome of a message, and what else the receiver has responded.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     pub outcome: Outcome,
+    /// For an email, if the server has responded to them.
     pub recipients: Option<Recipients>,
+    /// Where later messages about the alert belong.
+    pub thread: Option<Thread>,
+    /// The settings that the service wants to be used from now on.
+    pub moved: Option<ServiceSpec>,
+    /// How long nothing else may be sent.
+    pub pause: Option<Duration>,
 }
 
 impl From<Outcome> for Attempt {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, recipients: None }
+        Self { outcome, recipients: None, thread: None, moved: None, pause: None }
     }
 }
 
@@ -78,6 +103,9 @@ pub fn refused_fields(guard: &Guard, channel: &Channel) -> Vec<(&'static str, In
         Channel::Webhook(hook) => webhook::validate(guard, hook),
         // The address of an account is not a setting of the notifier.
         Channel::Account(_) => Vec::new(),
+        Channel::Service(spec) => {
+            spec.urls().map(|(field, url)| (field.path, guard.validate_url(&url))).collect()
+        }
     };
     validated.into_iter().filter_map(|(field, result)| Some((field, result.err()?))).collect()
 }
@@ -95,6 +123,8 @@ pub enum PreviewChannel {
         template: Template,
         url: Option<HttpUrl>,
     },
+    /// Without its secrets.
+    Service(ServiceSpec),
 }
 
 /// A message that is not sent.
@@ -106,6 +136,17 @@ pub struct Preview {
     pub body: String,
     /// The HTML part of an email.
     pub html: Option<String>,
+    /// What is sent to a known service.
+    pub requests: Vec<PreviewRequest>,
+}
+
+/// A request that is not sent, without its secrets.
+#[derive(Clone, Debug)]
+pub struct PreviewRequest {
+    pub method: String,
+    pub url: String,
+    pub headers: BTreeMap<String, String>,
+    pub body: String,
 }
 
 /// A preview for users who are editing a notifier. A template that fails is reported with
@@ -114,6 +155,7 @@ pub fn preview(
     channel: &PreviewChannel,
     event: &Event,
     link: &str,
+    now: Millis,
 ) -> Result<Preview, (&'static str, Invalid)> {
     match channel {
         PreviewChannel::Email { subject } => {
@@ -122,6 +164,9 @@ pub fn preview(
         PreviewChannel::Webhook { template, url } => {
             let url = url.as_ref().map(HttpUrl::url);
             webhook::preview(template, event, link, url).map_err(|why| ("webhook.template", why))
+        }
+        PreviewChannel::Service(spec) => {
+            call::preview(spec, event, link, now).map_err(|why| ("type", Invalid::new(why)))
         }
     }
 }

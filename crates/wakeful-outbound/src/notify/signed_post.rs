@@ -4,27 +4,23 @@
 use bytes::Bytes;
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 use sha2::Sha256;
-use std::time::Duration;
 use url::Url;
 use wakeful_core::monitors::spec::Headers;
 use wakeful_core::notifications::notifier::SigningSecret;
 use wakeful_core::notifications::retry::{Failure, Outcome};
 use wakeful_core::time::Millis;
 
+use super::exchange::{Reply, USER_AGENT_VALUE, exchange};
 use super::sanitize;
-use crate::net::decode::Encoding;
-use crate::net::error::ProbeError;
-use crate::net::http::{ConnectionMode, Request, Session};
+use crate::net::Net;
+use crate::net::http::Request;
 use crate::net::tls::Trust;
-use crate::net::{Deadline, Net, Trace};
 
-/// From name resolution to a connection that is ready to use.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// From name resolution to the end of the response.
-pub const TIMEOUT: Duration = Duration::from_secs(15);
+pub use super::exchange::TIMEOUT;
+
 /// Bytes of a response that are read.
 const MAX_ANSWER_BYTES: usize = 4_096;
 
@@ -48,8 +44,7 @@ impl SignedPost<'_> {
     pub fn prepare(self, now: Millis) -> Result<PreparedPost, String> {
         let Self { url, headers: own, id, body, secrets } = self;
         let mut headers = HeaderMap::new();
-        let agent = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
-        headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+        headers.insert(USER_AGENT, HeaderValue::from_static(USER_AGENT_VALUE));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(&body)));
         let wrong = |name: &str| format!("the header {name} cannot be sent");
         for (name, value) in own.iter() {
@@ -76,86 +71,28 @@ impl SignedPost<'_> {
 impl PreparedPost {
     pub async fn send(self, net: &Net, now: Millis) -> Outcome {
         let Self(request) = self;
-        let (connect, total) = (Deadline::within(CONNECT_TIMEOUT), Deadline::within(TIMEOUT));
-        let mut trace = Trace::default();
-        let session = connect
-            .limit(Session::open(net, &request, ConnectionMode::Close, connect, &mut trace))
-            .await;
-        let mut session = match session {
-            Some(Ok(session)) => session,
-            Some(Err(failure)) => return Outcome::failed(sanitize(failure.message())),
-            None => return timed_out_outcome(&trace.timed_out(connect)),
-        };
-        match total.limit(exchange(&mut session, &request, &mut trace)).await {
-            Some(Ok(reply)) => reply.outcome(now),
-            Some(Err(failure)) => Outcome::failed(sanitize(failure.message())),
-            None => timed_out_outcome(&trace.timed_out(total)),
+        match exchange(net, &request, MAX_ANSWER_BYTES, now).await {
+            Ok(reply) => outcome(&reply),
+            Err(failed) => failed,
         }
     }
 }
 
-fn timed_out_outcome(failure: &ProbeError) -> Outcome {
-    let answer = sanitize(failure.message());
-    Outcome::Failed(Failure { answer, retry_after: None, overloaded: true })
-}
-
-struct Reply {
-    status: StatusCode,
-    headers: HeaderMap,
-    text: String,
-}
-
-async fn exchange(
-    session: &mut Session,
-    request: &Request,
-    trace: &mut Trace,
-) -> Result<Reply, ProbeError> {
-    let head = session.send(request, trace).await?;
-    let mut body = Vec::new();
-    let encoding = Encoding::of(&head.headers);
-    // The status decides; an incomplete body changes nothing.
-    let _ = session.read(head.body, encoding, MAX_ANSWER_BYTES, &mut body, trace).await;
-    let text = sanitize(&String::from_utf8_lossy(&body));
-    Ok(Reply { status: head.status, headers: head.headers, text })
-}
-
-impl Reply {
-    fn outcome(self, now: Millis) -> Outcome {
-        if self.status.is_success() {
-            return Outcome::Delivered(if self.text.is_empty() {
-                self.status.to_string()
-            } else {
-                self.text
-            });
-        }
-        let answer = if self.text.is_empty() {
-            self.status.to_string()
-        } else {
-            sanitize(&format!("{}: {}", self.status, self.text))
-        };
-        if self.status == StatusCode::GONE {
-            return Outcome::Gone(answer);
-        }
-        Outcome::Failed(Failure {
-            answer: if self.status.is_redirection() {
-                format!("{answer} (redirects are not followed)")
-            } else {
-                answer
-            },
-            retry_after: retry_after(&self.headers, now),
-            overloaded: self.status == StatusCode::TOO_MANY_REQUESTS,
-        })
+fn outcome(reply: &Reply) -> Outcome {
+    let text = sanitize(&reply.text());
+    if reply.status.is_success() {
+        return Outcome::Delivered(if text.is_empty() { reply.status.to_string() } else { text });
     }
-}
-
-/// RFC 9110, section 10.2.3: seconds, or a date.
-fn retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
+    let answer = reply.answer();
+    if reply.status == StatusCode::GONE {
+        return Outcome::Gone(answer);
     }
-    let date = jiff::fmt::rfc2822::parse(text).ok()?;
-    Some(Millis(date.timestamp().as_millisecond()).since(now))
+    Outcome::Failed(Failure {
+        answer,
+        retry_after: reply.retry_after(),
+        overloaded: reply.status == StatusCode::TOO_MANY_REQUESTS,
+        ..Failure::default()
+    })
 }
 
 pub(super) fn content_type(body: &str) -> &'static str {
@@ -185,19 +122,5 @@ mod tests {
         let signed =
             sign(&secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
-    }
-
-    #[test]
-    fn retry_after_is_parsed_as_seconds_or_as_a_date() {
-        let after = |text: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
-            retry_after(&headers, Millis(1_794_735_000_000)).map(|span| span.as_secs())
-        };
-        assert_eq!(after("120"), Some(120));
-        assert_eq!(after("Sun, 15 Nov 2026 09:32:00 GMT"), Some(120));
-        assert_eq!(after("Sun, 15 Nov 2026 09:00:00 GMT"), Some(0));
-        assert_eq!(after("soon"), None);
-        assert_eq!(after("-1"), None);
     }
 }

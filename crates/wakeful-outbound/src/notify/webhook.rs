@@ -44,7 +44,8 @@ pub(super) fn preview(
     url: Option<&Url>,
 ) -> Result<Preview, Invalid> {
     let body = render_body(template, event, link, url)?;
-    Ok(Preview { subject: None, content_type: content_type(&body), body, html: None })
+    let (content_type, requests) = (content_type(&body), Vec::new());
+    Ok(Preview { subject: None, content_type, body, html: None, requests })
 }
 
 /// The message, with a custom template rendered on another thread: that may

@@ -6,15 +6,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
+use wakeful_core::id::EventId;
 use wakeful_core::monitors::spec::{
     DnsSpec, Hostname, HttpSpec, HttpUrl, Kind, PingSpec, RecordType, Resolver, Spec, TcpSpec,
 };
+use wakeful_core::notifications::event::{self, Event};
+use wakeful_core::notifications::notifier::service::Field;
+use wakeful_core::notifications::notifier::{self, ServiceSpec};
+use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::observation::FaultKind;
+use wakeful_core::time::Millis;
 use wakeful_outbound::net::error::ProbeError;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::net::http::{Request, fetch};
 use wakeful_outbound::net::tls::Trust;
 use wakeful_outbound::net::{Deadline, Net};
+use wakeful_outbound::notify::call;
+use wakeful_testkit::fakes::FakeService;
 
 use crate::dns::{flipping_at, net_by};
 use crate::servers::{
@@ -97,6 +105,7 @@ async fn inside_a_namespace() {
         if let Ok(url) = format!("http://{spelling}/").parse() {
             assert_blocked(deliver(&net, url).await, spelling);
         }
+        send_to_services(&net, spelling).await;
         // As for a mail server.
         let connected = net.connect(spelling, 80, Deadline::within(LONG_TIMEOUT)).await;
         assert_blocked(connected.map(drop), spelling);
@@ -162,6 +171,29 @@ async fn deliver(net: &Net, url: url::Url) -> Result<(), ProbeError> {
         trust: Trust::Required,
     };
     fetch(net, &request, 1_024, Deadline::within(LONG_TIMEOUT)).await.map(drop)
+}
+
+/// Every address that can be set for a known service; the canaries count connections.
+async fn send_to_services(net: &Net, spelling: &str) {
+    let test = Event::example(event::DOWN, EventId::new(Millis(1), [1; 10]), "x", Millis(1));
+    let test = test.unwrap();
+    for kind in notifier::Kind::ALL.iter().filter(|kind| kind.service().is_some()) {
+        let settings = FakeService::settings_for(*kind, &format!("http://{spelling}"));
+        let sent = |field: &Field| match &settings[field.name()] {
+            serde_json::Value::String(text) => Some(text.clone()),
+            _ => None,
+        };
+        // Some spellings are not even a URL.
+        let Ok(spec) = ServiceSpec::changed(kind.service().unwrap(), sent, None) else { continue };
+        let allowed = spec.urls().map(|(_, url)| net.guard().validate_url(&url));
+        // A name is resolved when it is connected to.
+        assert!(
+            allowed.last().unwrap().is_err() || spelling == "home.example",
+            "{kind}: {spelling}"
+        );
+        let attempt = call::deliver(net, &spec, &test, "https://w.example/", None, Millis(1)).await;
+        assert!(matches!(attempt.outcome, Outcome::Failed(_)), "{kind}: {spelling}");
+    }
 }
 
 /// Listeners on local addresses that count connections.

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue panics")]
 
+mod channels;
 mod dns;
 mod egress;
 mod hostile;

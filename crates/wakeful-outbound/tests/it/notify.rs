@@ -91,7 +91,7 @@ fn spec(port: u16) -> EmailSpec {
 }
 
 /// Compares with the snapshot of that name; `WAKEFUL_UPDATE=1` writes it.
-fn same(name: &str, text: &str) {
+pub(crate) fn same(name: &str, text: &str) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots");
     let path = folder.join(name);
     if std::env::var_os("WAKEFUL_UPDATE").is_some() {
@@ -243,7 +243,8 @@ async fn the_response_of_a_receiver_decides_the_outcome() {
     let net = net();
     let failed = |answer: &str, after: Option<u64>, overloaded| {
         let retry_after = after.map(Duration::from_secs);
-        Outcome::Failed(Failure { answer: answer.into(), retry_after, overloaded })
+        let answer = answer.into();
+        Outcome::Failed(Failure { answer, retry_after, overloaded, ..Failure::default() })
     };
     for (status, headers, body, outcome) in [
         (204, "", "", Outcome::Delivered("204 No Content".into())),
@@ -470,7 +471,7 @@ async fn one_bad_address_does_not_stop_the_others() {
     .await;
     inbox.reply_to("RCPT TO:<c@example.com>", "550 5.1.1 no such user");
     inbox.reply_to("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
-    let Attempt { outcome, recipients } = email::deliver(&net(), &spec, &email, None).await;
+    let Attempt { outcome, recipients, .. } = email::deliver(&net(), &spec, &email, None).await;
     let recipients = recipients.expect("the server responded to them");
     assert_eq!((recipients.accepted(), recipients.total), (2, 4));
     let Outcome::Partial { answer, left } = &outcome else { panic!("{outcome:?}") };

@@ -4,3 +4,4 @@ pub(crate) mod deliveries;
 mod disabled;
 pub(crate) mod notifiers;
 pub(crate) mod reminders;
+mod threads;

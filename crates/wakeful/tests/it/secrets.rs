@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use tokio::process::Command;
-use wakeful_testkit::{Client, DatabaseKind, Receiver, User};
+use wakeful_core::notifications::notifier::Kind;
+use wakeful_testkit::fakes::{FakeService, SENTINEL, Trouble};
+use wakeful_testkit::{Client, DatabaseKind, Receiver, User, until};
 
 use crate::mail::token_in;
 use crate::mfa::MfaUser;
@@ -192,6 +194,13 @@ async fn team_and_end(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
     secret.add("an API key that is in use", text(&made, "apikey"));
     secret.add("an Enc key that is in use", text(&made, "enckey"));
     stream(&cid.user.client, secret).await;
+    // A team can test ten notifiers per minute.
+    let kinds: Vec<Kind> =
+        Kind::ALL.iter().copied().filter(|kind| kind.service().is_some()).collect();
+    for (number, some) in kinds.chunks(8).enumerate() {
+        let owner = User::sign_up(anonymous, &format!("owner{number}@example.com")).await;
+        services(&owner.client, some, secret).await;
+    }
     ann.client.post_nothing("logout").await.ok();
     let answer = anonymous.post("login", &log_in).await.ok();
     let ann = anonymous.with_token(text(&answer, "token"));
@@ -210,6 +219,31 @@ async fn stream(owner: &Client, secret: &mut Sentinels) {
         let saved = owner.post("audit/stream/save", &body).await.ok();
         secret.add("the secret of a stream", text(&saved, "secret"));
         receiver.wait_for_hooks(1).await;
+    }
+}
+
+/// Notifiers of these services: previewed, tested, failing, and with a message about an outage.
+async fn services(owner: &Client, kinds: &[Kind], secret: &mut Sentinels) {
+    secret.add("the token of a service", SENTINEL);
+    let (mut fakes, mut ids) = (Vec::new(), Vec::new());
+    for kind in kinds {
+        let fake = FakeService::start(*kind).await;
+        let saved = owner.post("notifier/save", &fake.notifier(kind.as_str())).await.json();
+        let id = json!({"notifierid": saved["notifierid"]});
+        owner.post("notifier/preview", &id).await.ok();
+        fake.next(Trouble::TokenRejected);
+        owner.post("notifier/test", &id).await.refused(502, "not_delivered");
+        ids.push(saved["notifierid"].clone());
+        fakes.push(fake);
+    }
+    let before: Vec<usize> = fakes.iter().map(|fake| fake.requests().len()).collect();
+    let body = json!({"name": "shop", "type": "api", "heartbeat_interval": 86400,
+        "isactive": true, "upside_down_mode": false, "notifiers": ids});
+    let saved = owner.post("monitor/save", &body).await.ok();
+    let path = format!("monitor/notify/{}", text(&saved["monitor"], "monitorid"));
+    owner.post(&path, &json!({"status": "down"})).await.ok();
+    for (fake, before) in fakes.iter().zip(before) {
+        until("a message", || async { (fake.requests().len() > before).then_some(()) }).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The fields of a notifier in the audit log.
 
-use super::{Channel, EmailSpec, Notifier, WebhookSpec};
+use super::{Channel, EmailSpec, Notifier, ServiceSpec, WebhookSpec};
 use crate::audit::{Audited, View};
 use crate::monitors::with_headers;
 use crate::quiet::Quiet;
@@ -23,6 +23,7 @@ impl Audited for Notifier {
             Channel::Webhook(webhook) => {
                 of_webhook(view.with("name", self.name.to_string()), webhook)
             }
+            Channel::Service(spec) => of_service(view.with("name", self.name.to_string()), spec),
             // It is named after its user's address, which must not outlive the account.
             Channel::Account(account) => view
                 .with_secret("name", self.name.as_str())
@@ -58,4 +59,16 @@ fn of_webhook(view: View, webhook: &WebhookSpec) -> View {
         .with_secret("webhook.url.path", webhook.url.as_str())
         .with_secret("webhook.secret", webhook.keys.current.expose());
     with_headers(view, "webhook.headers", &webhook.headers)
+}
+
+/// A secret is compared, and never shown.
+fn of_service(view: View, spec: &ServiceSpec) -> View {
+    spec.descriptor().fields.iter().fold(view, |view, field| {
+        let value = spec.get(field.name());
+        if field.secret {
+            view.with_secret(field.path, value)
+        } else {
+            view.with(field.path, value)
+        }
+    })
 }

@@ -62,8 +62,7 @@ pub(super) async fn send_digest(engine: &Engine, id: NotifierId, crashes: u32) -
 async fn send(engine: &Engine, notifier: &Notifier, work: Work) -> Result<Completion> {
     match (work, notifier.channel.delivery()) {
         (Work::Single(message), Delivery::Single) => {
-            single::deliver(engine, notifier, *message).await;
-            Ok(Completion::Done)
+            Ok(single::deliver(engine, notifier, *message).await)
         }
         (Work::Single(message), Delivery::Digest(_)) => {
             postpone(engine, &message.row, "the type of the notifier has changed").await;

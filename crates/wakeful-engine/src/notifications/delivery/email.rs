@@ -108,7 +108,7 @@ async fn send(
     let events: Vec<Event> = events.map(|event| engine.with_links(event, notifier)).collect();
     let sending = hand_over(engine, notifier, route, &events, left);
     let sent = survived(sending).await.unwrap_or_else(|panic| Ok(defect(panic).into()))?;
-    let Attempt { outcome, recipients: responses } = sent;
+    let Attempt { outcome, recipients: responses, .. } = sent;
     if let Some(responses) = &responses {
         bundles.iter_mut().for_each(|bundle| bundle.add_recipients(responses));
     }
@@ -118,7 +118,7 @@ async fn send(
         Outcome::Partial { left, .. } => Some(left.clone()),
         _ => None,
     };
-    record_outcome(engine, notifier, &bundles, outcome).await;
+    record_outcome(engine, notifier, &bundles, outcome, None).await;
     failpoint::here("after-acknowledgement");
     if let Some(deferred) = deferred {
         let was_reached = |key: &String| {

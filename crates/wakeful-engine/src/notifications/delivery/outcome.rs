@@ -8,9 +8,10 @@ use wakeful_core::access::Permission;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{AlertId, DeliveryId};
 use wakeful_core::notifications::event::{self, Event, EventData};
-use wakeful_core::notifications::notifier::Notifier;
+use wakeful_core::notifications::notifier::{Channel, Notifier};
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::notifications::retry::{self, Failure, Outcome};
+use wakeful_core::notifications::thread::Thread;
 use wakeful_core::time::Millis;
 use wakeful_store::{ClaimedDelivery, DeliveryClaim};
 
@@ -137,18 +138,19 @@ async fn withdraw_stale_reminders(engine: &Engine, rows: &[ClaimedDelivery]) -> 
     over.is_ok_and(|over| over.len() == rows.len())
 }
 
-/// Records the outcome of an attempt, with retries. If that fails, the lease expires and the
-/// message is sent again, with the same id.
+/// Records the outcome of an attempt, and the thread of the message, with retries. If that fails,
+/// the lease expires and the message is sent again, with the same id.
 pub(super) async fn record_outcome(
     engine: &Engine,
     notifier: &Notifier,
     bundles: &[Bundle],
     outcome: Outcome,
+    thread: Option<&(AlertId, Thread)>,
 ) {
     let rows = || bundles.iter().flat_map(|bundle| &bundle.rows);
     let Some(lease) = rows().map(|row| row.lease).min() else { return };
     count_outcome(notifier, &outcome, rows().count());
-    while let Err(error) = try_record_outcome(engine, notifier, bundles, &outcome).await {
+    while let Err(error) = try_record_outcome(engine, notifier, bundles, &outcome, thread).await {
         if engine.now().after(RETRY_PAUSE) < lease && matches!(error, Error::Store(_)) {
             tokio::time::sleep(RETRY_PAUSE).await;
             continue;
@@ -164,6 +166,7 @@ async fn try_record_outcome(
     notifier: &Notifier,
     bundles: &[Bundle],
     outcome: &Outcome,
+    thread: Option<&(AlertId, Thread)>,
 ) -> Result<()> {
     let now = engine.now();
     let rows = || bundles.iter().flat_map(|bundle| &bundle.rows);
@@ -175,7 +178,14 @@ async fn try_record_outcome(
     let attempts = rows().map(|row| row.attempts).max().unwrap_or(1);
     let next_try = match outcome {
         Outcome::Delivered(_) => {
-            engine.store().deliveries_succeeded(notifier.id, &ids, answer, now).await?;
+            let (store, id) = (engine.store(), notifier.id);
+            match thread {
+                Some((alert, thread)) => {
+                    let thread = (*alert, thread);
+                    store.deliveries_succeeded_in_thread(id, &ids, answer, thread, now).await?;
+                }
+                None => store.deliveries_succeeded(id, &ids, answer, now).await?,
+            }
             for row in rows() {
                 let lag = now.since(row.created).as_secs_f64();
                 metrics::histogram!("wakeful_delivery_lag_seconds").record(lag);
@@ -205,7 +215,11 @@ async fn try_record_outcome(
     let id = notifier.id;
     tracing::info!(notifier.id = %id, answer, "delivering a message of notifier {id} failed");
     if matches!(outcome, Outcome::Gone(_)) {
-        return disable(engine, notifier, "its receiver responded with 410 Gone").await;
+        let why = match notifier.channel {
+            Channel::Service(_) => format!("its receiver no longer exists: {answer}"),
+            _ => "its receiver responded with 410 Gone".to_owned(),
+        };
+        return disable(engine, notifier, &why).await;
     }
     // A message that failed for the first time is retried before its notifier is disabled,
     // and the message with it.

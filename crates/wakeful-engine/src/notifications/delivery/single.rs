@@ -4,12 +4,13 @@ use serde::Deserialize;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::AlertId;
 use wakeful_core::notifications::event::{self, Event};
-use wakeful_core::notifications::notifier::Notifier;
+use wakeful_core::notifications::notifier::{Ability, Channel, Notifier, ServiceSpec};
 use wakeful_core::notifications::retry::Outcome;
+use wakeful_core::notifications::thread::Thread;
 use wakeful_core::one_line::one_line;
-use wakeful_outbound::notify;
+use wakeful_outbound::notify::{self, Attempt, Message};
 
-use super::attempt::ClaimedMessage;
+use super::attempt::{ClaimedMessage, Completion};
 use super::outcome::{Bundle, record_outcome, release_claims};
 use super::survive::{defect, survived};
 use crate::{Engine, failpoint};
@@ -18,35 +19,77 @@ use crate::{Engine, failpoint};
 const MAX_NAME_CHARS: usize = 255;
 const MAX_COMMENT_CHARS: usize = 4_000;
 
-pub(super) async fn deliver(engine: &Engine, notifier: &Notifier, message: ClaimedMessage) {
+pub(super) async fn deliver(
+    engine: &Engine,
+    notifier: &Notifier,
+    message: ClaimedMessage,
+) -> Completion {
     let ClaimedMessage { row, claimed_at } = message;
     failpoint::here("after-claim");
-    let Some(bundle) = Bundle::of(engine, row).await else { return };
+    let Some(bundle) = Bundle::of(engine, row).await else { return Completion::Done };
+    let event = bundle.event.clone().map(|event| engine.with_links(event, notifier));
+    let thread = match &event {
+        Some(event) => thread_of(engine, notifier, event).await,
+        None => None,
+    };
     if !engine.cluster().lease_held_since(claimed_at) {
         // This node stalled after its claim, and another may have sent the message.
-        return release_claims(engine, &[bundle]).await;
+        release_claims(engine, &[bundle]).await;
+        return Completion::Done;
     }
-    let event = bundle.event.clone().map(|event| engine.with_links(event, notifier));
-    let outcome = match &event {
-        None => Outcome::Refused("the stored event cannot be read".to_owned()),
+    let attempt = match &event {
+        None => Outcome::Refused("the stored event cannot be read".to_owned()).into(),
         Some(event) => {
             failpoint::with("while-sending", &event.text);
             let link = engine.details_url(event);
             let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);
-            let (team, now) = (notifier.team, engine.now());
-            let sending = notify::deliver(net, mail, team, channel, event, &link, now);
-            survived(sending).await.map_or_else(defect, |attempt| attempt.outcome)
+            let message = Message { event, link: &link, thread: thread.as_ref() };
+            let sending = notify::deliver(net, mail, notifier.team, channel, message, engine.now());
+            survived(sending).await.unwrap_or_else(|panic| defect(panic).into())
         }
     };
     failpoint::here("after-send");
-    let response = event.and_then(|event| acknowledgement(&event, &outcome));
-    record_outcome(engine, notifier, &[bundle], outcome).await;
+    let Attempt { outcome, thread, moved, pause, .. } = attempt;
+    let response = event.as_ref().and_then(|event| acknowledgement(notifier, event, &outcome));
+    let alert = event.and_then(|event| event.data.alertid);
+    let thread = alert.zip(thread);
+    record_outcome(engine, notifier, &[bundle], outcome, thread.as_ref()).await;
     failpoint::here("after-acknowledgement");
+    if let Some(spec) = moved {
+        store_moved(engine, notifier, spec).await;
+    }
     if let Some(Acknowledgement { alert, by, comment }) = response {
         let done = engine.acknowledge_by_webhook(notifier, alert, &by, &comment).await;
         if let Err(error) = done {
             let id = notifier.id;
             tracing::info!(notifier.id = %id, error = %ErrorChain(&error), "the acknowledgement in a response to notifier {id} was not accepted");
+        }
+    }
+    match pause {
+        Some(pause) => Completion::Paused(notifier.id, engine.now().after(pause)),
+        None => Completion::Done,
+    }
+}
+
+/// Where the first message about the alert is. If the store fails, this becomes the first one.
+async fn thread_of(engine: &Engine, notifier: &Notifier, event: &Event) -> Option<Thread> {
+    let Channel::Service(spec) = &notifier.channel else { return None };
+    let can = spec.descriptor().can;
+    let follows = can.contains(&Ability::Thread) || can.contains(&Ability::Edit);
+    let alert = event.data.alertid.filter(|_| follows && !event.is(event::DOWN))?;
+    engine.store().thread(alert, notifier.id).await.ok().flatten()
+}
+
+/// Settings that the service itself has changed, such as the id of a chat.
+async fn store_moved(engine: &Engine, notifier: &Notifier, spec: ServiceSpec) {
+    let id = notifier.id;
+    let moved = Notifier { channel: Channel::Service(spec), ..notifier.clone() };
+    match engine.store().move_notifier(&moved).await {
+        Ok(_) => {
+            tracing::info!(notifier.id = %id, "the service has moved the receiver of notifier {id}");
+        }
+        Err(error) => {
+            tracing::warn!(notifier.id = %id, error = %ErrorChain(&error), "storing the new receiver of notifier {id} failed, retrying with the next message");
         }
     }
 }
@@ -67,9 +110,16 @@ struct Acknowledgement {
     comment: String,
 }
 
-/// The acknowledgement in the response to a message about an ongoing outage.
-fn acknowledgement(event: &Event, outcome: &Outcome) -> Option<Acknowledgement> {
+/// The acknowledgement in the response of a webhook to a message about an ongoing outage.
+fn acknowledgement(
+    notifier: &Notifier,
+    event: &Event,
+    outcome: &Outcome,
+) -> Option<Acknowledgement> {
     let Outcome::Delivered(answer) = outcome else { return None };
+    if !matches!(notifier.channel, Channel::Webhook(_)) {
+        return None;
+    }
     let opens = [event::DOWN, event::REMINDER, event::FLAPPING, event::ESCALATED];
     let is_about_outage = opens.iter().any(|kind| event.is(kind));
     let alert = event.data.alertid.filter(|_| is_about_outage)?;

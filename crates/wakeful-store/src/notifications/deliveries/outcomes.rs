@@ -35,16 +35,9 @@ impl Store {
     }
 
     /// Marks deliveries as delivered, even if another worker has claimed them in
-    /// the meantime. If a power failure loses this write, they are sent again with
-    /// the same ids.
-    pub async fn deliveries_succeeded(
-        &self,
-        notifier: NotifierId,
-        ids: &[DeliveryId],
-        answer: &str,
-        now: Millis,
-    ) -> Result<()> {
-        let sql = either!(
+    /// the meantime.
+    pub(crate) fn succeeded_sql(&self) -> &'static str {
+        either!(
             self,
             sqlite: "update deliveries
                  set state = 'delivered', next_try = null, lease_until = 0, last_answer = $2,
@@ -54,7 +47,19 @@ impl Store {
                  set state = 'delivered', next_try = null, lease_until = 0, last_answer = $2,
                      finished = $3, left_to = null, claims = 0
                  where id = any(cast(string_to_array($1, ',') as uuid[]))"
-        );
+        )
+    }
+
+    /// Marks deliveries as delivered. If a power failure loses this write, they are sent again
+    /// with the same ids.
+    pub async fn deliveries_succeeded(
+        &self,
+        notifier: NotifierId,
+        ids: &[DeliveryId],
+        answer: &str,
+        now: Millis,
+    ) -> Result<()> {
+        let sql = self.succeeded_sql();
         write_lazily!(self, |db| {
             sqlx::query(sql)
                 .bind(self.id_list(ids))

@@ -28,21 +28,24 @@ const forms = {
   pagerduty,
   uptime_kuma: uptimeKuma,
   own,
-} satisfies Record<Kind, object>;
+} satisfies Partial<Record<Kind, object>>;
+
+type Form = Omit<KindForm<KindValues>, "defaults">;
 
 export const kinds = Object.keys(forms) as readonly Kind[];
 
 type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 
 /** The fields of all kinds. They stay in the form while it is open, so switching the kind loses nothing. */
-export type KindValues = Intersection<(typeof forms)[Kind]["defaults"]>;
+export type KindValues = Intersection<(typeof forms)[keyof typeof forms]["defaults"]>;
 
 export function defaults(): KindValues {
   return Object.assign({}, ...Object.values(forms).map((form) => form.defaults)) as KindValues;
 }
 
-export function formOf(kind: Kind): Omit<KindForm<KindValues>, "defaults"> {
-  return forms[kind];
+/** A kind without a form of its own is shown like a webhook. */
+export function formOf(kind: Kind): Form {
+  return (forms as Partial<Record<Kind, Form>>)[kind] ?? forms.standard;
 }
 
 export function kindOf(word: string | null): Kind {

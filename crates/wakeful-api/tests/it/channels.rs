@@ -1,0 +1,217 @@
+//! Notifiers that send to known services: settings, secrets, threads, and what comes back.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use wakeful_core::notifications::notifier::Kind;
+use wakeful_outbound::net::guard::Policy;
+use wakeful_testkit::fakes::{FakeService, SENTINEL, Trouble};
+use wakeful_testkit::{Client, Setup, both_databases, until};
+
+async fn save(client: &Client, body: &Value) -> Value {
+    let answer = client.post("notifier/save", body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert!(!answer.text.contains(SENTINEL), "{}", answer.text);
+    answer.json()
+}
+
+/// An api monitor with these notifiers.
+async fn monitor(client: &Client, notifiers: &[Value]) -> String {
+    let ids: Vec<&Value> = notifiers.iter().map(|notifier| &notifier["notifierid"]).collect();
+    let body = json!({"name": "Shop", "type": "api", "heartbeat_interval": 86400, "isactive": true,
+        "upside_down_mode": false, "notifiers": ids});
+    let json = client.post("monitor/save", &body).await.ok();
+    json["monitor"]["monitorid"].as_str().unwrap().to_owned()
+}
+
+async fn report(client: &Client, monitor: &str, status: &str) {
+    client.post(&format!("monitor/notify/{monitor}"), &json!({"status": status})).await.ok();
+}
+
+/// Waits until each of these notifiers has sent this many messages.
+async fn all_sent(client: &Client, notifiers: &[Value], count: usize) {
+    for notifier in notifiers {
+        let path = format!("notifier/{}/deliveries", notifier["notifierid"].as_str().unwrap());
+        until(&format!("{count} messages of {}", notifier["type"]), || async {
+            let answer = client.get(&path).await;
+            assert!(!answer.text.contains(SENTINEL), "{}", answer.text);
+            let all = answer.ok()["deliveries"].as_array().unwrap().clone();
+            let sent = all.iter().filter(|one| one["state"] == "delivered").count();
+            (sent >= count).then_some(())
+        })
+        .await;
+    }
+}
+
+async fn first_alert(client: &Client) -> Value {
+    client.get("alerts").await.ok()["alerts"][0].clone()
+}
+
+both_databases! {
+    async fn every_service_is_saved_tested_previewed_and_follows_an_alert(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let kinds = ann.client.get("notifier/kinds").await.ok()["kinds"].as_array().unwrap().clone();
+        let (mut fakes, mut notifiers) = (Vec::new(), Vec::new());
+        for kind in &kinds {
+            let name = kind["type"].as_str().unwrap();
+            let fake = FakeService::start(Kind::parse(name).unwrap()).await;
+            let saved = save(&ann.client, &fake.notifier(name)).await;
+            let secrets: Vec<&Value> = kind["fields"].as_array().unwrap().iter()
+                .filter(|field| field["secret"] == true && fake.settings().get(field["name"].as_str().unwrap()).is_some())
+                .map(|field| &field["name"]).collect();
+            assert_eq!(saved[name]["secrets_set"], json!(secrets), "{saved}");
+            let id = &saved["notifierid"];
+            // An omitted secret is retained.
+            save(&ann.client, &json!({"notifierid": id, "name": format!("{name} ops")})).await;
+            let preview = ann.client.post("notifier/preview", &json!({"notifierid": id})).await;
+            assert!(!preview.text.contains(SENTINEL), "{}", preview.text);
+            let request = &preview.ok()["requests"][0];
+            assert!(request["url"].as_str().unwrap().starts_with(&fake.url), "{request}");
+            assert!(request["body"].as_str().unwrap().contains("Storefront"), "{request}");
+            if name == "gotify" {
+                fake.next(Trouble::TokenRejected);
+                let answer = ann.client.post("notifier/test", &json!({"notifierid": id})).await;
+                answer.refused(502, "not_delivered");
+                assert!(answer.text.contains("check the token") && !answer.text.contains(SENTINEL));
+                ann.client.post("notifier/test", &json!({"notifierid": id})).await.ok();
+                fake.delete_messages();
+            }
+            fakes.push(fake);
+            notifiers.push(saved);
+        }
+        let shop = monitor(&ann.client, &notifiers).await;
+        report(&ann.client, &shop, "down").await;
+        all_sent(&ann.client, &notifiers, 1).await;
+        let alert = first_alert(&ann.client).await["alertid"].as_str().unwrap().to_owned();
+        let threads = "select count(*) from threads";
+        assert_eq!(app.database.number(threads).await, 4, "slack, discord, telegram and matrix");
+        ann.client.post(&format!("alert/{alert}/acknowledge"), &json!({})).await.ok();
+        let follows: Vec<Value> = notifiers.iter().zip(&kinds)
+            .filter(|(_, kind)| kind["can"].as_array().unwrap().iter().any(|can| can == "thread" || can == "edit"))
+            .map(|(notifier, _)| notifier.clone()).collect();
+        all_sent(&ann.client, &follows, 2).await;
+        report(&ann.client, &shop, "up").await;
+        all_sent(&ann.client, &follows, 3).await;
+        all_sent(&ann.client, &notifiers, 2).await;
+        for fake in &fakes {
+            let (kind, all) = (fake.kind, fake.conversation());
+            let last = if all[0].is_edited { &all[0] } else { all.last().unwrap() };
+            match kind {
+                Kind::Pagerduty => assert_eq!(last.state, "resolved"),
+                Kind::Opsgenie => assert_eq!(last.state, "closed"),
+                _ => assert!(last.text.contains("Shop is up again"), "{kind}: {all:?}"),
+            }
+            let link = format!("/alert/{alert}");
+            let first = &fake.requests().iter().map(|one| one.body.clone()).collect::<Vec<_>>().concat();
+            assert!(first.contains(&link), "{kind}: {first}");
+        }
+        assert!(!app.database.contains_bytes(SENTINEL.as_bytes()).await);
+        let log = ann.client.get("audit").await;
+        assert!(log.text.contains("slack.channel") && !log.text.contains(SENTINEL), "{}", log.text);
+        ann.client.delete(&format!("monitor/{shop}/delete")).await.ok();
+        for notifier in &notifiers {
+            ann.client.delete(&format!("notifier/{}/delete", notifier["notifierid"].as_str().unwrap())).await.ok();
+        }
+        assert_eq!(app.database.number(threads).await, 0);
+    }
+
+    async fn a_button_acknowledges_and_a_receiver_that_is_gone_turns_the_notifier_off(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.mails("ann@example.com", 1).await;
+        let (ntfy, pushover) = (FakeService::start(Kind::Ntfy).await, FakeService::start(Kind::Pushover).await);
+        let slack = FakeService::start(Kind::Slack).await;
+        let mut notifiers = Vec::new();
+        for fake in [&ntfy, &pushover] {
+            notifiers.push(save(&ann.client, &fake.notifier(fake.kind.as_str())).await);
+        }
+        let shop = monitor(&ann.client, &notifiers).await;
+        report(&ann.client, &shop, "down").await;
+        all_sent(&ann.client, &notifiers, 1).await;
+        let action = ntfy.requests()[0].json()["actions"][0].clone();
+        let path = |url: &Value| {
+            let url = url.as_str().unwrap();
+            url[url.find("/api/").unwrap()..].to_owned()
+        };
+        let body: Value = serde_json::from_str(action["body"].as_str().unwrap()).unwrap();
+        // The button of another kind asks for a name.
+        let callback = path(&pushover.requests()[0].json()["callback"]);
+        let plain = callback.strip_suffix("/pushover").unwrap();
+        app.anonymous().call(Method::POST, plain, Some(&body)).await.refused(422, "invalid_fields");
+        let form = Some("application/x-www-form-urlencoded");
+        let not_yet = app.anonymous().raw(Method::POST, &callback, form, "receipt=r&acknowledged=0").await;
+        assert_eq!(not_yet.wrong_fields(), ["acknowledged"]);
+        let of_ntfy = format!("{}/pushover", path(&action["url"]));
+        app.anonymous().raw(Method::POST, &of_ntfy, form, "acknowledged=1").await.refused(404, "not_found");
+        let done = "receipt=r&acknowledged=1&acknowledged_by=uQiRzpo4DXghDmr9QzzfQu27cmVRsG&acknowledged_at=1";
+        app.anonymous().raw(Method::POST, &callback, form, done).await.ok();
+        let by = first_alert(&ann.client).await["acknowledged"].clone();
+        assert_eq!((&by["name"], &by["via"]), (&json!("pushover"), &json!("pushover")));
+        let entry = ann.client.get("audit?limit=1").await.ok()["entries"][0].clone();
+        assert_eq!((&entry["action"], &entry["actor"]["name"]), (&json!("alert.acknowledge"), &json!("pushover")));
+        let id = first_alert(&ann.client).await["alertid"].as_str().unwrap().to_owned();
+        ann.client.post_nothing(&format!("alert/{id}/unacknowledge")).await.ok();
+        app.anonymous().call(Method::POST, &path(&action["url"]), Some(&body)).await.ok();
+        let by = first_alert(&ann.client).await["acknowledged"].clone();
+        assert_eq!((&by["name"], &by["via"]), (&json!("ntfy"), &json!("ntfy")));
+
+        let saved = save(&ann.client, &slack.notifier("slack")).await;
+        let other = monitor(&ann.client, std::slice::from_ref(&saved)).await;
+        slack.next(Trouble::Gone);
+        report(&ann.client, &other, "down").await;
+        let mails = app.mails("ann@example.com", 2).await;
+        assert!(mails.iter().any(|mail| mail.contains("Subject: Notifier slack was turned off")));
+        let list = ann.client.get("notifiers").await.ok();
+        let off = list["notifiers"].as_array().unwrap().iter().find(|one| one["type"] == "slack").unwrap().clone();
+        assert_eq!(off["isactive"], false);
+        assert!(off["disabled_reason"].as_str().unwrap().contains("is_archived"), "{off}");
+    }
+
+    async fn the_settings_of_a_service_are_validated_converted_and_bound_to_their_server(setup: Setup) {
+        let app = Setup { egress: Policy::Public, ..setup }.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let post = async |body: Value| ann.client.post("notifier/save", &body).await;
+        let new = |kind: &str, settings: Value| {
+            let mut body = json!({"name": "ops", "type": kind});
+            body[kind] = settings;
+            body
+        };
+        for (kind, settings, wrong) in [
+            ("slack", json!({}), &["slack.token"][..]),
+            ("slack", json!({"token": "xoxb-1"}), &["slack.channel"]),
+            ("slack", json!({"token": "hello", "chanel": "x"}), &["slack.chanel", "slack.token"]),
+            ("telegram", json!({"token": "x", "chat_id": "y"}), &["telegram.token", "telegram.chat_id"]),
+            ("ntfy", json!({"topic": "a b", "server": "ftp://x"}), &["ntfy.server", "ntfy.topic"]),
+            ("ntfy", json!({"topic": "a", "server": "http://127.0.0.1/"}), &["ntfy.server"]),
+            ("discord", json!({"webhook_url": "http://169.254.169.254/"}), &["discord.webhook_url"]),
+            ("pushover", json!({"emergency": "yes"}), &["pushover.emergency", "pushover.token", "pushover.user"]),
+            ("teams", json!({"url": 7}), &["teams.url"]),
+            ("gotify", json!([]), &["gotify", "gotify.server", "gotify.token"]),
+        ] {
+            let answer = post(new(kind, settings.clone())).await;
+            assert_eq!(answer.wrong_fields(), wrong, "{settings}: {}", answer.text);
+        }
+        let events = |saved: &Value| saved["events"].to_string();
+        let ntfy = post(new("ntfy", json!({"topic": "a", "token": "tk_1"}))).await.json();
+        assert_eq!(ntfy["ntfy"], json!({"server": "https://ntfy.sh", "topic": "a", "username": "",
+            "email": "", "call": "", "secrets_set": ["token"]}));
+        assert!(events(&ntfy).contains("alert.acknowledged"), "{ntfy}");
+        let id = &ntfy["notifierid"];
+        let moved = post(json!({"notifierid": id, "ntfy": {"server": "https://ntfy.example.com"}})).await.json();
+        assert_eq!(moved["ntfy"]["secrets_set"], json!([]));
+
+        // A webhook with a built-in template becomes the real kind.
+        let hook = json!({"name": "old", "type": "webhook", "webhook": {"template": "telegram",
+            "url": "https://api.telegram.org/bot12:abc/sendMessage?chat_id=-55"}});
+        let hook = post(hook).await.json();
+        let (id, before) = (&hook["notifierid"], events(&hook));
+        let converted = post(json!({"notifierid": id, "type": "telegram"})).await.json();
+        assert_eq!(converted["telegram"], json!({"chat_id": "-55", "thread_id": "", "on_recovery": "both",
+            "api_url": "https://api.telegram.org", "secrets_set": ["token"]}), "{converted}");
+        assert!(converted.get("webhook").is_none());
+        assert_ne!(events(&converted), before, "it can show more");
+        let typed = json!({"type": "pushover", "pushover": {"emergency": true}, "event": "monitor.up"});
+        let preview = ann.client.post("notifier/preview", &typed).await.ok();
+        assert_eq!(preview["requests"].as_array().unwrap().len(), 2, "cancels, and sends: {preview}");
+    }
+}

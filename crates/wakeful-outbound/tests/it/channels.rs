@@ -1,0 +1,514 @@
+//! Notifiers that send to known services, against strict fakes: every kind runs the same
+//! scenarios, and the tests read the conversation that its users would see.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+use wakeful_core::notifications::event::{self, Event};
+use wakeful_core::notifications::notifier::service::Field;
+use wakeful_core::notifications::notifier::{Kind, ServiceSpec};
+use wakeful_core::notifications::retry::Outcome;
+use wakeful_core::notifications::thread::Thread;
+use wakeful_core::time::Millis;
+use wakeful_outbound::net::Net;
+use wakeful_outbound::notify::Attempt;
+use wakeful_outbound::notify::call::{self, Call, Role};
+use wakeful_outbound::notify::exchange::Reply;
+use wakeful_outbound::notify::kinds;
+use wakeful_outbound::notify::scene::Scene;
+use wakeful_testkit::fakes::{FakeService, SENTINEL, Shown, Trouble};
+
+use crate::notify::same;
+use crate::servers::net;
+
+const NOW: Millis = Millis(1_794_735_000_000);
+const LINK: &str = "https://wakeful.example/alert/01a1dd16-3e86-7039-aa0a-37292a4ffff7";
+const DOWN: &str = "Shop <b>& is down";
+const UP: &str = "Shop <b>& is up again";
+
+fn services() -> impl Iterator<Item = Kind> {
+    Kind::ALL.iter().copied().filter(|kind| kind.service().is_some())
+}
+
+fn message(kind: &str) -> Event {
+    let id = "01a1dd16-3e86-7039-aa0a-37292a4ffff7";
+    let up = kind == event::UP;
+    let number = event::TYPES.iter().position(|one| *one == kind).unwrap();
+    let eventid = format!("01a1dd16-3e86-7039-aa0a-0000000000{number:02x}");
+    let body = json!({"type": kind, "timestamp": "2026-11-15T09:30:00.000Z",
+        "text": "[Shop <b>&] down: 503 Service Unavailable",
+        "data": {"eventid": eventid, "alertid": id,
+            "monitor": {"monitorid": id, "name": "Shop <b>&", "type": "http",
+                "target": "https://shop.example/?a=1&b=2", "tags": ["web", "eu"]},
+            "status": if up { "up" } else { "down" }, "previous_status": "up",
+            "message": if up { "200 OK" } else { "503 Service Unavailable" },
+            "load_time": 12.5, "down_since": "2026-11-15T09:25:50.000Z", "down_seconds": 250,
+            "payload": null, "severity": "critical", "acknowledged_by": "Ann"}});
+    let mut event = Event::parse(&body.to_string()).unwrap();
+    if kind == event::DOWN {
+        event.data.action_url = Some("https://wakeful.example/api/action/wkt_abc".to_owned());
+        event.data.action_page = Some("https://wakeful.example/a/wkt_abc".to_owned());
+    }
+    event
+}
+
+fn spec(kind: Kind, settings: &Value) -> ServiceSpec {
+    let sent = |field: &Field| match &settings[field.name()] {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    };
+    ServiceSpec::changed(kind.service().unwrap(), sent, None).unwrap()
+}
+
+/// A service and a notifier that sends to it.
+struct Channel {
+    net: Net,
+    fake: FakeService,
+    spec: ServiceSpec,
+    thread: Option<Thread>,
+}
+
+impl Channel {
+    async fn new(kind: Kind) -> Self {
+        let fake = FakeService::start(kind).await;
+        let spec = spec(kind, &fake.settings());
+        Self { net: net(), fake, spec, thread: None }
+    }
+
+    async fn attempt(&mut self, event: &Event) -> Attempt {
+        let thread = self.thread.as_ref();
+        let attempt = call::deliver(&self.net, &self.spec, event, LINK, thread, NOW).await;
+        self.thread = attempt.thread.clone().or(self.thread.take());
+        let shown = format!("{:?}", attempt.outcome);
+        assert!(!shown.contains(SENTINEL), "{}: {shown}", self.fake.kind);
+        attempt
+    }
+
+    async fn send(&mut self, kind: &str) {
+        let attempt = self.attempt(&message(kind)).await;
+        let is_done = matches!(attempt.outcome, Outcome::Delivered(_));
+        assert!(is_done, "{}: {:?}", self.fake.kind, attempt.outcome);
+    }
+
+    fn shown(&self) -> Vec<Shown> {
+        self.fake.conversation()
+    }
+}
+
+/// What users see, with escaped characters as they are shown.
+fn is_about(shown: &Shown, title: &str) -> bool {
+    let text = shown.text.replace('\\', "").replace("&lt;", "<").replace("&gt;", ">");
+    text.replace("&amp;", "&").contains(title)
+}
+
+#[tokio::test]
+async fn an_outage_its_acknowledgement_and_its_end_are_one_conversation() {
+    for kind in services() {
+        for acknowledged in [false, true] {
+            let mut channel = Channel::new(kind).await;
+            channel.send(event::DOWN).await;
+            let first = channel.shown();
+            assert_eq!(first.len(), 1, "{kind}");
+            let is_open = is_about(&first[0], DOWN) || kind == Kind::Pagerduty;
+            assert!(is_open && first[0].text.contains("503"), "{kind}: {first:?}");
+            if acknowledged {
+                channel.send(event::ACKNOWLEDGED).await;
+            }
+            channel.send(event::REMINDER).await;
+            channel.send(event::UP).await;
+            let all = channel.shown();
+            let more = usize::from(acknowledged);
+            let root = &all[0];
+            match kind {
+                // The first message says how it ended, and the thread has it all.
+                Kind::Slack | Kind::Telegram | Kind::Matrix => {
+                    assert_eq!(all.len(), 3 + more, "{kind}: {all:?}");
+                    assert!(root.is_edited && is_about(root, UP), "{kind}: {all:?}");
+                    let in_thread = |one: &Shown| one.reply_to.as_ref() == Some(&root.id);
+                    assert!(all[1..].iter().all(in_thread), "{kind}: {all:?}");
+                }
+                Kind::Discord => {
+                    assert_eq!(all.len(), 3, "{all:?}");
+                    assert!(root.is_edited && is_about(root, UP), "{all:?}");
+                    assert!(is_about(&all[2], UP), "{all:?}");
+                }
+                Kind::Ntfy => {
+                    assert_eq!(all.len(), 1, "{all:?}");
+                    assert!(root.is_edited && is_about(root, UP), "{all:?}");
+                }
+                Kind::Pagerduty => {
+                    assert_eq!((all.len(), root.state.as_str()), (1, "resolved"), "{all:?}");
+                }
+                Kind::Opsgenie => {
+                    assert_eq!((all.len(), root.state.as_str()), (1, "closed"), "{all:?}");
+                }
+                Kind::GoogleChat => {
+                    assert_eq!(all.len(), 3 + more, "{all:?}");
+                    let in_thread = |one: &Shown| one.reply_to.as_ref() == Some(&root.id);
+                    assert!(all[1..].iter().all(in_thread), "{all:?}");
+                }
+                Kind::Pushover => {
+                    assert_eq!((all.len(), root.state.as_str()), (3, "canceled"), "{all:?}");
+                }
+                _ => {
+                    assert_eq!(all.len(), 3 + more, "{kind}: {all:?}");
+                    assert!(all.iter().all(|one| !one.is_edited), "{kind}: {all:?}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_lost_response_costs_a_duplicate_at_most() {
+    for kind in services() {
+        let mut channel = Channel::new(kind).await;
+        channel.fake.next(Trouble::ResponseLost);
+        let attempt = channel.attempt(&message(event::DOWN)).await;
+        assert!(matches!(attempt.outcome, Outcome::Failed(_)), "{kind}: {:?}", attempt.outcome);
+        channel.send(event::DOWN).await;
+        let replaces = [Kind::Ntfy, Kind::Pagerduty, Kind::Matrix, Kind::Opsgenie].contains(&kind);
+        assert_eq!(channel.shown().len(), if replaces { 1 } else { 2 }, "{kind}");
+        channel.send(event::UP).await;
+    }
+}
+
+#[tokio::test]
+async fn a_service_says_when_it_wants_the_next_message() {
+    for kind in services() {
+        let mut channel = Channel::new(kind).await;
+        channel.fake.next(Trouble::Limited);
+        let attempt = channel.attempt(&message(event::DOWN)).await;
+        let Outcome::Failed(failure) = attempt.outcome else { panic!("{kind}") };
+        assert!(failure.overloaded, "{kind}");
+        let wait = match kind {
+            Kind::Slack => Some(90_000),
+            Kind::Discord => Some(64_570),
+            Kind::Telegram => Some(70_000),
+            Kind::Teams => Some(75_000),
+            Kind::Ntfy | Kind::Pagerduty => Some(60_000),
+            Kind::Pushover => Some(3_600_000),
+            Kind::Mattermost => Some(80_000),
+            Kind::Matrix => Some(65_500),
+            Kind::Opsgenie => Some(85_000),
+            _ => None,
+        };
+        assert_eq!(failure.retry_after, wait.map(Duration::from_millis), "{kind}");
+        assert_eq!(failure.quota, kind == Kind::Pushover, "{kind}");
+        channel.send(event::DOWN).await;
+        assert_eq!(channel.shown().len(), 1, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_rejected_token_is_retried_and_a_receiver_that_is_gone_is_not() {
+    for kind in services() {
+        let mut channel = Channel::new(kind).await;
+        channel.fake.next(Trouble::TokenRejected);
+        let outcome = channel.attempt(&message(event::DOWN)).await.outcome;
+        match outcome {
+            Outcome::Failed(failure) => {
+                assert!(failure.answer.contains("check the token"), "{kind}: {failure:?}");
+            }
+            // Its documentation says that this is final.
+            Outcome::Refused(_) if kind == Kind::Pushover => {}
+            other => panic!("{kind}: {other:?}"),
+        }
+        channel.send(event::DOWN).await;
+        assert_eq!(channel.shown().len(), 1, "{kind}");
+        channel.fake.next(Trouble::Gone);
+        let outcome = channel.attempt(&message(event::REMINDER)).await.outcome;
+        match kind {
+            // They have no word for it.
+            Kind::Ntfy | Kind::Gotify | Kind::Matrix | Kind::Apprise => {
+                assert!(matches!(outcome, Outcome::Failed(_)), "{kind}: {outcome:?}");
+            }
+            Kind::Pagerduty | Kind::Opsgenie => {
+                assert!(matches!(outcome, Outcome::Delivered(_)), "nothing to send");
+            }
+            _ => assert!(matches!(outcome, Outcome::Gone(_)), "{kind}: {outcome:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_message_whose_markup_is_refused_is_sent_as_plain_text() {
+    for kind in services() {
+        let mut channel = Channel::new(kind).await;
+        channel.fake.refuse_markup();
+        channel.send(event::DOWN).await;
+        let all = channel.shown();
+        assert_eq!(all.len(), 1, "{kind}: {all:?}");
+        assert!(all[0].text.contains("503"), "{kind}: {all:?}");
+        let has_no_markup = [Kind::Pushover, Kind::Pagerduty, Kind::Opsgenie].contains(&kind);
+        assert_eq!(channel.fake.requests().len(), if has_no_markup { 1 } else { 2 }, "{kind}");
+        channel.send(event::UP).await;
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_message_is_replaced_by_a_new_one() {
+    for kind in services() {
+        for mode in ["both", "update"] {
+            let mut channel = Channel::new(kind).await;
+            channel.spec = channel.spec.with("on_recovery", mode);
+            channel.send(event::DOWN).await;
+            channel.fake.delete_messages();
+            channel.send(event::UP).await;
+            let all = channel.shown();
+            // A room of Matrix accepts an edit of what is no longer there.
+            let is_lost = kind == Kind::Matrix && mode == "update";
+            if is_lost || [Kind::Pagerduty, Kind::Opsgenie].contains(&kind) {
+                assert!(all.is_empty(), "{kind} {mode}: {all:?}");
+            } else {
+                assert_eq!(all.len(), 1, "{kind} {mode}: {all:?}");
+                assert!(is_about(&all[0], UP), "{kind} {mode}: {all:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn long_texts_and_markup_of_others_fit_at_the_first_attempt() {
+    for kind in services() {
+        let mut channel = Channel::new(kind).await;
+        let mut event = message(event::DOWN);
+        event.data.message =
+            "🔥<script>*_[x](y)&amp; \u{7}\u{202e}@everyone <!channel>\n".repeat(200);
+        event.data.monitor.as_mut().unwrap().name = "Größe 日本 <@U1> ".repeat(40);
+        event.data.monitor.as_mut().unwrap().target = "https://x.example/ä?".repeat(90);
+        event.text = event.data.message.clone();
+        let attempt = channel.attempt(&event).await;
+        assert!(matches!(attempt.outcome, Outcome::Delivered(_)), "{kind}: {:?}", attempt.outcome);
+        assert_eq!(channel.fake.requests().len(), 1, "{kind}: not in plain text");
+    }
+}
+
+#[tokio::test]
+async fn a_test_closes_what_it_has_opened() {
+    for kind in services() {
+        let mut channel = Channel::new(kind).await;
+        let test = Event::test(message(event::DOWN).data.eventid, "ops", NOW);
+        let attempt = channel.attempt(&test).await;
+        assert!(matches!(attempt.outcome, Outcome::Delivered(_)), "{kind}: {:?}", attempt.outcome);
+        let all = channel.shown();
+        let follows = [Kind::Slack, Kind::Discord, Kind::Telegram, Kind::Ntfy, Kind::Matrix];
+        let follows = follows.contains(&kind);
+        assert_eq!(all[0].is_edited, follows, "{kind}: {all:?}");
+        assert!(!["triggered", "open"].contains(&all[0].state.as_str()), "{kind}: {all:?}");
+        assert_ne!(all[0].state, "repeats", "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_group_that_has_moved_is_followed() {
+    let receiver = wakeful_testkit::Receiver::start().await;
+    let moved = json!({"ok": false, "error_code": 400, "description": "Bad Request: upgraded",
+        "parameters": {"migrate_to_chat_id": -100_777}});
+    receiver.answer_with(400, "", &moved.to_string());
+    let url = receiver.url.replace("/hook", "");
+    let settings = json!({"token": "1:abc", "chat_id": "-5", "api_url": url});
+    let spec = spec(Kind::Telegram, &settings);
+    let attempt = call::deliver(&net(), &spec, &message(event::DOWN), LINK, None, NOW).await;
+    let chats: Vec<Value> =
+        receiver.hooks().iter().map(|hook| hook.json()["chat_id"].clone()).collect();
+    assert_eq!(chats, [json!(-5), json!(-100_777)]);
+    assert_eq!(attempt.moved.unwrap().get("chat_id"), "-100777");
+}
+
+#[test]
+fn the_requests_of_every_kind_are_as_they_were() {
+    for kind in services() {
+        let fake = format!("https://{kind}.example");
+        let spec = spec(kind, &FakeService::settings_for(kind, &fake));
+        let thread = Thread(json!({"channel": "C024BE91L", "ts": "1712000000.000001",
+            "id": "1001", "message_id": 7, "event_id": "$1"}));
+        let mut all = Vec::new();
+        for kind in [event::DOWN, event::ACKNOWLEDGED, event::UP] {
+            let event = message(kind);
+            let thread = Some(&thread).filter(|_| kind != event::DOWN);
+            let calls = kinds::calls(&spec, &Scene::of(&event, LINK), thread, NOW).unwrap();
+            all.push(json!({"event": kind, "requests": calls.iter().map(shown_call).collect::<Vec<_>>()}));
+        }
+        same(&format!("kind_{kind}.json"), &format!("{:#}\n", json!(all)));
+    }
+}
+
+fn shown_call(call: &Call) -> Value {
+    let headers: serde_json::Map<String, Value> =
+        call.headers.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
+    let instead = call.instead.as_ref().map(|other| shown_call(other));
+    json!({"method": call.method.as_str(), "url": call.url.as_str(), "headers": headers,
+        "body": call.body, "instead": instead})
+}
+
+/// What a response means, in one word, and how long to wait.
+fn meaning(kind: Kind, role: Role, status: u16, header: &str, body: &str) -> (String, Option<u64>) {
+    let mut headers = http::HeaderMap::new();
+    if let Some((name, value)) = header.split_once(": ") {
+        let name = http::HeaderName::try_from(name).unwrap();
+        headers.insert(name, value.parse().unwrap());
+    }
+    let status = http::StatusCode::from_u16(status).unwrap();
+    let reply = Reply { status, headers, body: body.as_bytes().to_vec(), now: NOW };
+    let call = Call::post("https://x.example/".parse().unwrap(), role, json!({}));
+    let reading = kinds::read(kind, &call, &reply);
+    let word = match &reading.outcome {
+        Outcome::Delivered(_) if reading.thread.is_some() => "first",
+        Outcome::Delivered(_) => "delivered",
+        Outcome::Failed(failure) if failure.quota => "quota",
+        Outcome::Failed(failure) if failure.overloaded => "limited",
+        Outcome::Failed(_) => "failed",
+        Outcome::Refused(_) => "refused",
+        Outcome::Gone(_) => "gone",
+        Outcome::Partial { .. } => "partial",
+    };
+    let wait = match &reading.outcome {
+        Outcome::Failed(failure) => failure.retry_after,
+        _ => reading.pause,
+    };
+    (word.to_owned(), wait.map(|wait| wait.as_secs()))
+}
+
+#[test]
+fn the_responses_of_every_service_are_understood() {
+    use Kind::{
+        Apprise, Discord, GoogleChat, Gotify, Matrix, Mattermost, Ntfy, Opsgenie, Pagerduty,
+        Pushover, Slack, Teams, Telegram,
+    };
+    use Role::{Edit, First, Reply as Answer};
+    let slack = |error: &str| format!(r#"{{"ok": false, "error": "{error}"}}"#);
+    let telegram = |what: &str| format!(r#"{{"ok": false, "description": "Bad Request: {what}"}}"#);
+    for (kind, role, status, header, body, expected, wait) in [
+        (
+            Slack,
+            First,
+            200,
+            "",
+            r#"{"ok": true, "channel": "C1", "ts": "1.2"}"#.to_owned(),
+            "first",
+            None,
+        ),
+        (
+            Slack,
+            Answer,
+            200,
+            "",
+            r#"{"ok": true, "channel": "C1", "ts": "1.2"}"#.to_owned(),
+            "delivered",
+            None,
+        ),
+        (Slack, First, 200, "", "ok".to_owned(), "delivered", None),
+        (Slack, First, 200, "", "<html>".to_owned(), "failed", None),
+        (Slack, First, 400, "", "invalid_payload".to_owned(), "refused", None),
+        (Slack, First, 403, "", "action_prohibited".to_owned(), "failed", None),
+        (Slack, First, 404, "", "no_service".to_owned(), "gone", None),
+        (Slack, First, 410, "", "channel_is_archived".to_owned(), "gone", None),
+        (Slack, First, 500, "", "rollup_error".to_owned(), "failed", None),
+        (Slack, First, 429, "retry-after: 30", slack("ratelimited"), "limited", Some(30)),
+        (Slack, First, 200, "", slack("channel_not_found"), "failed", None),
+        (Slack, First, 200, "", slack("not_in_channel"), "failed", None),
+        (Slack, First, 200, "", slack("token_revoked"), "gone", None),
+        (Slack, First, 200, "", slack("account_inactive"), "gone", None),
+        (Slack, First, 200, "", slack("msg_too_long"), "refused", None),
+        (Slack, Edit, 200, "", slack("cant_update_message"), "refused", None),
+        (Slack, Edit, 200, "", slack("edit_window_closed"), "refused", None),
+        (Discord, First, 200, "", r#"{"id": "7"}"#.to_owned(), "first", None),
+        (Discord, Edit, 200, "", r#"{"id": "7"}"#.to_owned(), "delivered", None),
+        (Discord, First, 401, "", r#"{"code": 50027}"#.to_owned(), "gone", None),
+        (Discord, First, 404, "", r#"{"code": 10015}"#.to_owned(), "gone", None),
+        (Discord, Edit, 404, "", r#"{"code": 10008}"#.to_owned(), "refused", None),
+        (
+            Discord,
+            First,
+            429,
+            "retry-after: 9",
+            r#"{"retry_after": 8.5}"#.to_owned(),
+            "limited",
+            Some(8),
+        ),
+        (Telegram, Edit, 400, "", telegram("message is not modified: same"), "delivered", None),
+        (Telegram, First, 400, "", telegram("chat not found"), "gone", None),
+        (Telegram, First, 400, "", telegram("can't parse entities: x"), "refused", None),
+        (Telegram, First, 403, "", telegram("bot was blocked by the user"), "gone", None),
+        (Telegram, First, 404, "", telegram("not found"), "failed", None),
+        (Telegram, First, 502, "", "<html>".to_owned(), "failed", None),
+        (Teams, First, 202, "", String::new(), "delivered", None),
+        (
+            Teams,
+            First,
+            400,
+            "",
+            r#"{"error": {"code": "WorkflowTriggerIsNotEnabled"}}"#.to_owned(),
+            "failed",
+            None,
+        ),
+        (Teams, First, 413, "", String::new(), "refused", None),
+        (Teams, First, 404, "", String::new(), "gone", None),
+        (Ntfy, First, 200, "", r#"{"id": "x"}"#.to_owned(), "delivered", None),
+        (Ntfy, First, 429, "", r#"{"code": 42908, "http": 429}"#.to_owned(), "quota", Some(3_600)),
+        (Ntfy, First, 413, "", r#"{"code": 41301}"#.to_owned(), "refused", None),
+        (
+            Pushover,
+            First,
+            200,
+            "",
+            r#"{"status": 1, "request": "r"}"#.to_owned(),
+            "delivered",
+            None,
+        ),
+        (Pushover, First, 200, "", r#"{"status": 0}"#.to_owned(), "failed", Some(5)),
+        (Pushover, First, 500, "", String::new(), "failed", Some(5)),
+        (Pushover, First, 429, "", "{}".to_owned(), "quota", Some(86_400)),
+        (Gotify, First, 200, "", r#"{"id": 7}"#.to_owned(), "delivered", None),
+        (Gotify, First, 200, "", "<html>".to_owned(), "failed", None),
+        (
+            GoogleChat,
+            First,
+            200,
+            "",
+            r#"{"name": "spaces/S/messages/1"}"#.to_owned(),
+            "delivered",
+            None,
+        ),
+        (GoogleChat, First, 404, "", "{}".to_owned(), "gone", None),
+        (Mattermost, First, 200, "", "ok".to_owned(), "delivered", None),
+        (Matrix, First, 200, "", r#"{"event_id": "$1"}"#.to_owned(), "first", None),
+        (
+            Matrix,
+            First,
+            429,
+            "retry-after: 4",
+            r#"{"retry_after_ms": 9000}"#.to_owned(),
+            "limited",
+            Some(4),
+        ),
+        (
+            Opsgenie,
+            First,
+            202,
+            "",
+            r#"{"result": "x", "requestId": "r"}"#.to_owned(),
+            "delivered",
+            None,
+        ),
+        (Opsgenie, First, 422, "", r#"{"requestId": "r"}"#.to_owned(), "refused", None),
+        (Apprise, First, 200, "", "sent".to_owned(), "delivered", None),
+        (Apprise, First, 204, "", String::new(), "failed", None),
+        (Apprise, First, 424, "", "{}".to_owned(), "failed", None),
+        (Pagerduty, First, 202, "", r#"{"status": "success"}"#.to_owned(), "delivered", None),
+        (Pagerduty, First, 400, "", r#"{"status": "invalid event"}"#.to_owned(), "refused", None),
+        (Pagerduty, First, 429, "retry-after: 5", String::new(), "limited", Some(60)),
+    ] {
+        let found = meaning(kind, role, status, header, &body);
+        assert_eq!(found, (expected.to_owned(), wait), "{kind} {status} {body}");
+    }
+    // Before the limit is reached, nothing else is sent for a while.
+    let mut headers = http::HeaderMap::new();
+    headers.insert("x-ratelimit-remaining", "0".parse().unwrap());
+    headers.insert("x-ratelimit-reset-after", "1.5".parse().unwrap());
+    let status = http::StatusCode::OK;
+    let reply = Reply { status, headers, body: br#"{"id": "7"}"#.to_vec(), now: NOW };
+    let call = Call::post("https://x.example/".parse().unwrap(), First, json!({}));
+    assert_eq!(kinds::read(Discord, &call, &reply).pause, Some(Duration::from_millis(1_500)));
+}
