@@ -10,13 +10,6 @@ export function useIsLimited(): boolean {
   return !!data?.find((member) => member.userid === userid)?.monitor_filter;
 }
 
-/** Whether the user may change what all monitors share: notifiers, policies, schedules and routing rules. */
-export function useEditsAll(): boolean {
-  const edits = useMay("edit");
-  const limited = useIsLimited();
-  return edits && !limited;
-}
-
 /** Those who are limited to some monitors can change windows that name these, and no others. */
 export function useMayChange(): (window: Maintenance) => boolean {
   const responds = useMay("respond");

@@ -1424,6 +1424,7 @@ export const de: Texts = {
     severities: "Dringlichkeiten (keine: alle)",
     kindsLabel: "Arten (keine: alle)",
     kind: "Art",
+    kindHelp: "Worum es bei dem Alarm geht.",
     kinds: { outage: "Ausfälle", certificate: "Zertifikate", flapping: "Ständiger Wechsel" },
     hours: "Nur zu diesen Zeiten",
     hoursHelp: "Ohne Zeiten gilt die Regel immer. Zeiten, die vor ihrem Beginn enden, gehen über Mitternacht.",

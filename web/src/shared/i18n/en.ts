@@ -1434,6 +1434,7 @@ export const en = {
     severities: "Severities (none: all)",
     kindsLabel: "Kinds (none: all)",
     kind: "Kind",
+    kindHelp: "What the alert is about.",
     kinds: { outage: "Outages", certificate: "Certificates", flapping: "Flapping" } satisfies Record<AlertKind, string>,
     hours: "Only at these hours",
     hoursHelp: "Without hours, the rule always applies. Hours that end before they begin cross midnight.",

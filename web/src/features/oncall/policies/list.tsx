@@ -2,8 +2,8 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useEditsAll } from "../../../shared/api/limited";
 import { deletePolicy, policiesQuery, type Policy } from "../../../shared/api/policies";
+import { useMay } from "../../../shared/api/session";
 import { useTexts } from "../../../shared/i18n";
 import { Link } from "../../../shared/router";
 import { ActionMenu } from "../../../shared/ui/action-menu";
@@ -22,7 +22,7 @@ import { keyOfTarget } from "./values";
 export function PolicyList() {
   const t = useTexts();
   const { escalation } = t;
-  const edits = useEditsAll();
+  const edits = useMay("edit");
   const { data, error, isPending, refetch } = useQuery(policiesQuery);
   const make = edits && (
     <Button component={Link} to="/oncall/policy/new" leftSection={<Plus />}>

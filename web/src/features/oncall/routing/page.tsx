@@ -3,7 +3,7 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../../../shared/api/error";
-import { useEditsAll } from "../../../shared/api/limited";
+import { useMay } from "../../../shared/api/session";
 import { useTexts } from "../../../shared/i18n";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { EmptyState } from "../../../shared/ui/empty-state";
@@ -50,7 +50,7 @@ const draftOf = (base: Routing): Draft => ({ base, list: base.rules.map(listed) 
 function Rules({ stored }: { stored: Routing }) {
   const t = useTexts();
   const { routing } = t;
-  const edits = useEditsAll();
+  const edits = useMay("edit");
   const [draft, setDraft] = useState(() => draftOf(stored));
   const [editing, setEditing] = useState<Listed | "new" | null>(null);
   const { base, list } = draft;

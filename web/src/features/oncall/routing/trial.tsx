@@ -33,8 +33,15 @@ export function TrialPanel({ revision, dirty }: { revision: number; dirty: boole
   const [kind, setKind] = useState<AlertKind>("outage");
   const [at, setAt] = useState("");
   const monitors = useMonitorOptions(NONE);
-  const [opened] = useState(Date.now);
-  const time = new Date(at === "" ? opened : at).toISOString();
+  // The present is that of the last change: a clock that runs would send a request every time it ticks.
+  const [now, setNow] = useState(Date.now);
+  const change =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      setNow(Date.now());
+      set(value);
+    };
+  const time = new Date(at === "" ? now : at).toISOString();
   const body: Trial | null = monitorid === null ? null : { monitorid, kind, at: time, ...(severity !== "" && { severity }) };
   return (
     <Panel title={routing.try} lead={routing.tryLead}>
@@ -47,30 +54,31 @@ export function TrialPanel({ revision, dirty }: { revision: number; dirty: boole
             limit={MAX_OPTIONS}
             searchable
             value={monitorid}
-            onChange={setMonitor}
+            onChange={change(setMonitor)}
           />
           <Select
             label={alerts.severity}
             data={[{ value: "", label: routing.asMonitor }, ...severities.map((value) => ({ value, label: alerts.severities[value] }))]}
             allowDeselect={false}
             value={severity}
-            onChange={(word) => setSeverity(find(severities, word) ?? "")}
+            onChange={(word) => change(setSeverity)(find(severities, word) ?? "")}
           />
         </FieldPair>
         <FieldPair>
           <Select
             label={routing.kind}
+            description={routing.kindHelp}
             data={alertKinds.map((value) => ({ value, label: routing.kinds[value] }))}
             allowDeselect={false}
             value={kind}
-            onChange={(word) => setKind(find(alertKinds, word) ?? "outage")}
+            onChange={(word) => change(setKind)(find(alertKinds, word) ?? "outage")}
           />
           <TextInput
             type="datetime-local"
             label={routing.tryAt}
             description={routing.tryAtHelp}
             value={at}
-            onChange={({ currentTarget }) => setAt(currentTarget.value)}
+            onChange={({ currentTarget }) => change(setAt)(currentTarget.value)}
           />
         </FieldPair>
       </div>

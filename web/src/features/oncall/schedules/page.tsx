@@ -1,11 +1,11 @@
 /** Who is on call now and next in each schedule, and a week of one of them. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEditsAll } from "../../../shared/api/limited";
 import { onCallQuery, schedulesQuery, type OnCall } from "../../../shared/api/schedules";
-import { useMe } from "../../../shared/api/session";
+import { useMay, useMe } from "../../../shared/api/session";
 import { useMemberName } from "../../../shared/api/team";
-import { useTexts } from "../../../shared/i18n";
+import { readerZone } from "../../../shared/lib/zone";
+import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Link, useSearchParams } from "../../../shared/router";
 import { Badge } from "../../../shared/ui/badge";
 import { EmptyState } from "../../../shared/ui/empty-state";
@@ -13,14 +13,14 @@ import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Plus } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
 import { Page, Panel } from "../../../shared/ui/page";
-import { Moment } from "../../../shared/ui/time";
 import styles from "../oncall.module.css";
 import { OnCallTabs } from "../tabs";
+import { timeText } from "./spans";
 import { Week } from "./week-view";
 
 export function SchedulePage() {
   const { oncall, nav } = useTexts();
-  const edits = useEditsAll();
+  const edits = useMay("edit");
   const { data, error, isPending, refetch } = useQuery(schedulesQuery);
   const { data: now = [] } = useQuery(onCallQuery);
   const [search] = useSearchParams();
@@ -74,7 +74,7 @@ function Card({ onCall: { scheduleid, name, now, until, next }, current }: { onC
       <p className={styles.quiet}>
         {until ? (
           <>
-            {oncall.until} <Moment at={until} />
+            {oncall.until} <Handover at={until} />
           </>
         ) : (
           oncall.always
@@ -83,12 +83,22 @@ function Card({ onCall: { scheduleid, name, now, until, next }, current }: { onC
       <p className={styles.quiet}>
         {next ? (
           <>
-            {oncall.next}: {nameOf(next.userid, next.email)}, {oncall.from} <Moment at={next.from} />
+            {oncall.next}: {nameOf(next.userid, next.email)}, {oncall.from} <Handover at={next.from} />
           </>
         ) : (
           oncall.noNext
         )}
       </p>
     </li>
+  );
+}
+
+/** A time in the reader's zone, to the minute. */
+function Handover({ at }: { at: string }) {
+  const { locale } = useLanguage();
+  return (
+    <time dateTime={at} className="num">
+      {timeText(Date.parse(at), locale, readerZone())}
+    </time>
   );
 }

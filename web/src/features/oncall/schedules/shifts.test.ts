@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shiftsOf, turnsOf } from "./shifts";
+import { shiftsOf, stintsOf, turnsOf } from "./shifts";
 
 const at = (text: string) => Date.parse(text);
 const week = { users: ["ann", "bob"], starts: "2026-01-05T09:00", every: 1, unit: "week" as const, hours: [] };
@@ -29,4 +29,36 @@ test("later layers take precedence within their hours, and gaps are shifts witho
     "06-03T06:00 06-03T12:00 bob",
   ]);
   expect(text(shiftsOf([], "UTC", range))).toEqual(["06-01T18:00 06-03T12:00 -"]);
+});
+
+test("shifts of one user that follow each other are one, except for overrides", () => {
+  const shift = (hour: number, userid: string | null, by: object = {}) => ({
+    from: `2026-06-01T0${hour}:00:00Z`,
+    to: `2026-06-01T0${hour + 1}:00:00Z`,
+    userid,
+    ...by,
+  });
+  const shifts = [
+    shift(0, "ann", { layer: 0 }),
+    shift(1, "ann", { layer: 1 }),
+    shift(2, "ann", { override: "o1" }),
+    shift(3, "ann", { layer: 0 }),
+    shift(4, null),
+    shift(5, "bob", { layer: 0 }),
+  ];
+  const found = stintsOf(shifts);
+  expect(text(found)).toEqual([
+    "06-01T00:00 06-01T02:00 ann",
+    "06-01T02:00 06-01T03:00 ann",
+    "06-01T03:00 06-01T04:00 ann",
+    "06-01T04:00 06-01T05:00 -",
+    "06-01T05:00 06-01T06:00 bob",
+  ]);
+  expect(found.map(({ layers, override }) => [layers, override])).toEqual([
+    [[0, 1], null],
+    [[], "o1"],
+    [[0], null],
+    [[], null],
+    [[0], null],
+  ]);
 });

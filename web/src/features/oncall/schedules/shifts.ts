@@ -3,7 +3,7 @@
  * and for a form that is not saved. A test in the browser compares both.
  */
 import { days as weekdays } from "../../../shared/api/alerting-sets";
-import type { Layer } from "../../../shared/api/schedules";
+import type { Layer, Shift } from "../../../shared/api/schedules";
 import { instantOf, localOf, parseLocal } from "../../../shared/lib/zone";
 
 const DAY = 86_400_000;
@@ -93,4 +93,30 @@ export function shiftsOf(layers: readonly Rotation[], zone: string, range: Span)
     else shifts.push({ from, to, userid, layer: by });
   });
   return shifts;
+}
+
+/** A time in which the same user is on call, by one or several layers in turn, or by an override. */
+export interface Stint extends Span {
+  /** Null: nobody is. */
+  userid: string | null;
+  email: string | null;
+  layers: number[];
+  override: string | null;
+}
+
+/** The shifts of the service; those of one user that follow each other are one, except for overrides, which can be removed. */
+export function stintsOf(shifts: readonly Shift[]): Stint[] {
+  const stints: Stint[] = [];
+  for (const { from, to, userid, email, layer, override } of shifts) {
+    const span = { from: Date.parse(from), to: Date.parse(to) };
+    const last = stints.at(-1);
+    if (last && last.userid === (userid ?? null) && !last.override && !override) {
+      last.to = span.to;
+      if (typeof layer === "number" && !last.layers.includes(layer)) last.layers.push(layer);
+    } else {
+      const layers = typeof layer === "number" ? [layer] : [];
+      stints.push({ ...span, userid: userid ?? null, email: email ?? null, layers, override: override ?? null });
+    }
+  }
+  return stints;
 }

@@ -1,11 +1,16 @@
-/** `Mon, 16 Nov, 09:00 – Mon, 23 Nov, 09:00`, without the date where it is the same. */
+/** Times of shifts in words. */
+
+function formatter(locale: string, zone: string): Intl.DateTimeFormat {
+  const date = { weekday: "short", day: "numeric", month: "short" } as const;
+  return new Intl.DateTimeFormat(locale, { ...date, hour: "2-digit", minute: "2-digit", timeZone: zone });
+}
+
+/** `Mon, 16 Nov, 09:00`. */
+export function timeText(at: number, locale: string, zone: string): string {
+  return formatter(locale, zone).format(at);
+}
+
+/** `Mon 16 Nov, 09:00 – Mon 23 Nov, 09:00`, without the second date where it is the same. */
 export function spanText({ from, to }: { from: number; to: number }, locale: string, zone: string): string {
-  return new Intl.DateTimeFormat(locale, {
-    weekday: "short",
-    day: "numeric",
-    month: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZone: zone,
-  }).formatRange(from, to);
+  return formatter(locale, zone).formatRange(from, to);
 }

@@ -2,8 +2,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useEditsAll } from "../../../shared/api/limited";
-import { createFeed, deleteOverride, deleteSchedule, shiftsQuery, type Schedule, type Shift } from "../../../shared/api/schedules";
+import { createFeed, deleteOverride, deleteSchedule, shiftsQuery, type Schedule } from "../../../shared/api/schedules";
 import { useMay } from "../../../shared/api/session";
 import { useMemberName } from "../../../shared/api/team";
 import { useNow } from "../../../shared/lib/now";
@@ -23,6 +22,7 @@ import { useRun } from "../../../shared/ui/use-run";
 import styles from "../oncall.module.css";
 import { WeekChart } from "./chart";
 import { OverrideDialog, type Suggestion } from "./override";
+import { stintsOf, type Stint } from "./shifts";
 import { spanText } from "./spans";
 import { rangeOf, shifted, weekOf } from "./week";
 
@@ -46,8 +46,8 @@ export function Week({ schedule }: { schedule: Schedule }) {
     setSearch(next, { replace: true, keepScroll: true });
   };
   const date = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", year: "numeric", timeZone: zone });
-  const bars = data?.shifts.map(({ userid, from, to }) => ({ userid: userid ?? null, from: Date.parse(from), to: Date.parse(to) }));
-  const gaps = data?.shifts.filter(({ userid }) => !userid).length ?? 0;
+  const stints = stintsOf(data?.shifts ?? []);
+  const gaps = stints.filter(({ userid }) => userid === null).length;
   return (
     <Panel title={schedule.name} lead={oncall.timesIn(schedule.time_zone)} actions={<Actions schedule={schedule} open={setOpen} />}>
       <div className={styles.weekHead}>
@@ -70,8 +70,8 @@ export function Week({ schedule }: { schedule: Schedule }) {
               {oncall.gaps(gaps)}
             </p>
           )}
-          <WeekChart schedule={schedule} overrides={data.overrides} shifts={bars} monday={monday} />
-          <Shifts schedule={schedule} shifts={data.shifts} cover={(suggested) => setOpen({ what: "override", suggested })} />
+          <WeekChart schedule={schedule} overrides={data.overrides} shifts={stints} monday={monday} />
+          <Shifts schedule={schedule} stints={stints} cover={(suggested) => setOpen({ what: "override", suggested })} />
         </div>
       )}
       <Dialogs schedule={schedule} open={open} close={() => setOpen(null)} />
@@ -83,7 +83,7 @@ function Actions({ schedule: { scheduleid, name }, open }: { schedule: Schedule;
   const t = useTexts();
   const { oncall } = t;
   const responds = useMay("respond");
-  const edits = useEditsAll();
+  const edits = useMay("edit");
   return (
     <div className={styles.actions}>
       {responds && (
@@ -147,12 +147,12 @@ function Dialogs({ schedule, open, close }: { schedule: Schedule; open: Open; cl
 
 interface ShiftsProps {
   schedule: Schedule;
-  shifts: readonly Shift[];
+  stints: readonly Stint[];
   cover: (gap: Suggestion) => void;
 }
 
 /** The shifts as a list, in the zone of the schedule and, if that differs, in that of the reader. */
-function Shifts({ schedule, shifts, cover }: ShiftsProps) {
+function Shifts({ schedule, stints, cover }: ShiftsProps) {
   const t = useTexts();
   const { oncall } = t;
   const { locale } = useLanguage();
@@ -161,52 +161,47 @@ function Shifts({ schedule, shifts, cover }: ShiftsProps) {
   const client = useQueryClient();
   const [busy, run] = useRun();
   const [own, mine] = [knownZone(schedule.time_zone), readerZone()];
-  const spans = shifts.map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }));
   const differs = !isSameTime(
-    spans.flatMap(({ from, to }) => [from, to]),
+    stints.flatMap(({ from, to }) => [from, to]),
     own,
     mine,
   );
-  const reason = ({ layer, override }: Shift) =>
-    override ? oncall.overrideWord : typeof layer === "number" ? schedule.layers[layer]?.name || oncall.layer(layer + 1) : "";
+  const nameOfLayer = (place: number) => schedule.layers[place]?.name || oncall.layer(place + 1);
+  const reason = ({ layers, override }: Stint) => (override ? oncall.overrideWord : layers.map(nameOfLayer).join(", "));
   return (
     <ol className={styles.shifts} aria-label={oncall.shifts}>
-      {shifts.map((shift, place) => {
-        const span = spans[place];
-        if (!span) return null;
-        return (
-          <li key={shift.from} data-gap={shift.userid ? undefined : true}>
-            <span className="num">
-              {spanText(span, locale, own)}
-              {differs && <span className={styles.quiet}> {oncall.yours(spanText(span, locale, mine))}</span>}
-            </span>
-            <span>
-              <b>{shift.userid ? nameOf(shift.userid, shift.email) : oncall.nobody}</b>
-              {shift.userid && <span className={styles.quiet}> {reason(shift)}</span>}
-            </span>
-            {responds && !shift.userid && (
-              <Button variant="default" size="compact-sm" onClick={() => cover(span)}>
-                {oncall.cover}
-              </Button>
-            )}
-            {responds && shift.override && (
-              <Button
-                variant="default"
-                size="compact-sm"
-                loading={busy}
-                onClick={() =>
-                  run(async () => {
-                    await deleteOverride(client, shift.override ?? "");
-                    showToast(oncall.overrideRemoved);
-                  })
-                }
-              >
-                {oncall.removeOverride}
-              </Button>
-            )}
-          </li>
-        );
-      })}
+      {stints.map((stint) => (
+        <li key={stint.from} data-gap={stint.userid === null || undefined}>
+          <span className="num">
+            {spanText(stint, locale, own)}
+            {differs && <span className={styles.quiet}> {oncall.yours(spanText(stint, locale, mine))}</span>}
+          </span>
+          <span>
+            <b>{stint.userid === null ? oncall.nobody : nameOf(stint.userid, stint.email)}</b>
+            <span className={styles.quiet}> {reason(stint)}</span>
+          </span>
+          {responds && stint.userid === null && (
+            <Button variant="default" size="compact-sm" onClick={() => cover(stint)}>
+              {oncall.cover}
+            </Button>
+          )}
+          {responds && stint.override !== null && (
+            <Button
+              variant="default"
+              size="compact-sm"
+              loading={busy}
+              onClick={() =>
+                run(async () => {
+                  await deleteOverride(client, stint.override ?? "");
+                  showToast(oncall.overrideRemoved);
+                })
+              }
+            >
+              {oncall.removeOverride}
+            </Button>
+          )}
+        </li>
+      ))}
     </ol>
   );
 }
