@@ -311,13 +311,13 @@ test("contacts, quiet hours, events and weights are set in their forms", async (
   await contacts.getByRole("textbox", { name: "By" }).last().click();
   await page.getByRole("option", { name: "chat" }).click();
   await contacts.getByLabel("After").last().fill("soon");
-  await contacts.getByRole("button", { name: "Save" }).click();
+  await contacts.getByRole("button", { name: "Save contacts" }).click();
   await expect(contacts.getByText("Enter a duration such as 30s, 5m or 1h.")).toBeVisible();
   await contacts.getByLabel("After").last().fill("10m");
   await contacts.getByRole("textbox", { name: "For" }).last().click();
   await page.getByRole("option", { name: "Critical only" }).click();
   await contacts.getByRole("button", { name: "Move Contact 2, 2 of 2" }).press("ArrowUp");
-  await contacts.getByRole("button", { name: "Save" }).click();
+  await contacts.getByRole("button", { name: "Save contacts" }).click();
   await expect(page.getByText("Contacts saved.")).toBeVisible();
   expect((await api.get<{ rules: object[] }>("contacts")).rules).toEqual([
     { notifierid: chat, after: 600, min_severity: "critical" },
@@ -330,7 +330,7 @@ test("contacts, quiet hours, events and weights are set in their forms", async (
 
   await openPage(page, `/notifier/${chat}/edit`);
   await page.getByText("Quiet hours and events").click();
-  await pick(page, "Report", "Warning or more urgent");
+  await pick(page, "Minimum severity", "Warning or more urgent");
   await page.getByRole("checkbox", { name: "Reminders" }).uncheck();
   await page.getByRole("checkbox", { name: "An alert is resolved" }).check();
   await page.getByRole("button", { name: "Add hours" }).click();

@@ -130,7 +130,7 @@ function Rules({ stored }: { stored: Stored }) {
           </Button>
         )}
         <Button type="submit" loading={form.busy}>
-          {t.common.save}
+          {contacts.save}
         </Button>
       </div>
     </form>
