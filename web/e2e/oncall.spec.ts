@@ -167,8 +167,10 @@ test("a policy is a timeline of steps, belongs to a monitor, and an alert names 
   const shop = await api.monitor({ name: "shop" });
   await openPage(page, `/monitor/${shop.monitorid}/edit`);
   await pick(page, "Escalation policy", "Production");
+  await expect(page.getByText("No one is notified when this goes down.")).toHaveCount(0);
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Saved shop.")).toBeVisible();
+  await expect(page.getByText("Escalation policy: Production")).toBeVisible();
   await api.report(shop.monitorid, "up");
   await api.report(shop.monitorid, "down", { message: "disk full" });
   await expect

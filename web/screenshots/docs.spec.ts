@@ -26,7 +26,9 @@ async function createOnCallData(api: Api, monitorid: string) {
   const ops = { name: "Ops", time_zone: "Europe/Berlin", layers: [week, night, weekend] };
   const { schedule } = await api.post<{ schedule: { scheduleid: string } }>("schedule/save", ops);
   const { scheduleid } = schedule;
-  const later = Date.now() + 2 * 86_400_000;
+  const day = 86_400_000;
+  // At noon tomorrow.
+  const later = (Math.floor(Date.now() / day) + 1.5) * day;
   const time = (offset: number) => new Date(later + offset).toISOString();
   await api.post(`schedule/${scheduleid}/override`, { userid: eve, starts: time(0), ends: time(28_800_000) });
   const database = { name: "Database", time_zone: "UTC", layers: [{ users: [bob, eve], starts, every: 2, unit: "day" }] };

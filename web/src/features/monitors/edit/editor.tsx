@@ -237,7 +237,7 @@ function Notify({ form }: { form: MonitorForm }) {
   const t = useTexts();
   return (
     <Panel title={t.notifiers.choose} lead={t.notifiers.chooseHelp}>
-      <NotifierPicker chosen={form.values.notifiers} choose={(ids) => form.set("notifiers", ids)} />
+      <NotifierPicker chosen={form.values.notifiers} choose={(ids) => form.set("notifiers", ids)} quiet={form.values.policyid !== ""} />
       <FormError text={form.errors.notifiers ?? null} />
       <Select
         {...choice(form, "severity", severities)}

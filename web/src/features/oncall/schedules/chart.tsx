@@ -62,6 +62,11 @@ function clipped<B extends Span>(bar: B, range: Span): B {
   return { ...bar, from: Math.max(bar.from, range.from), to: Math.min(bar.to, range.to) };
 }
 
+/** Of an address, the part that differs from those of colleagues: a bar has little room. */
+function shortened(name: string): string {
+  return name.replace(/@.*$/, "");
+}
+
 /** The people of a schedule, in the order of their colors. */
 function peopleOf(layers: Schedule["layers"], overrides: readonly Override[]): string[] {
   return [...new Set([...layers.flatMap(({ users }) => users), ...overrides.map(({ userid }) => userid)])];
@@ -100,7 +105,7 @@ function Row({ label, bars, range, days, people, zone, strong = false, now }: Ro
             data-color={bar.userid === null ? "gap" : people.indexOf(bar.userid) % COLORS}
             title={`${spanText(bar, locale, zone)} · ${bar.userid === null ? t.oncall.nobody : nameOf(bar.userid)}`}
           >
-            {bar.userid === null ? t.oncall.gap : nameOf(bar.userid)}
+            {bar.userid === null ? t.oncall.gap : shortened(nameOf(bar.userid))}
           </span>
         ))}
         {now !== undefined && <b className={styles.now} style={{ left: placeOf({ from: now, to: now }, range).left }} />}
