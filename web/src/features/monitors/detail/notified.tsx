@@ -1,6 +1,7 @@
 /** Who is notified about a monitor, and a warning if it is down and no one is. */
 import { useQuery } from "@tanstack/react-query";
 import { notifiersQuery, receiverOf } from "../../../shared/api/notifiers";
+import { policiesQuery } from "../../../shared/api/policies";
 import { useTexts } from "../../../shared/i18n";
 import { Link } from "../../../shared/router";
 import { Badge } from "../../../shared/ui/badge";
@@ -13,7 +14,8 @@ import styles from "./detail.module.css";
 export function DownUnnotified({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
   const { data } = useQuery(notifiersQuery);
-  if (stateOf(monitor) !== "down" || isAnyoneNotified(idsOf(monitor), data)) return null;
+  // A policy that reaches nobody notifies every member of the team.
+  if (stateOf(monitor) !== "down" || monitor.policyid || isAnyoneNotified(idsOf(monitor), data)) return null;
   return (
     <p className={styles.warning} role="status">
       {t.notifiers.downUnnotified} <AddNotifiers monitor={monitor} />
@@ -27,7 +29,7 @@ export function Notified({ monitor }: { monitor: Monitor }) {
   const linked = monitor.notifiers.toSorted((a, b) => a.name.localeCompare(b.name));
   return (
     <Panel title={t.notifiers.title} lead={t.notifiers.chooseHelp}>
-      {!isAnyoneNotified(idsOf(monitor), data) && (
+      {!monitor.policyid && !isAnyoneNotified(idsOf(monitor), data) && (
         <p className={styles.unnotified}>
           {t.monitors.nobody} <AddNotifiers monitor={monitor} />
         </p>
@@ -44,7 +46,19 @@ export function Notified({ monitor }: { monitor: Monitor }) {
           );
         })}
       </ul>
+      {monitor.policyid && <PolicyLine policyid={monitor.policyid} />}
     </Panel>
+  );
+}
+
+function PolicyLine({ policyid }: { policyid: string }) {
+  const { escalation } = useTexts();
+  const { data } = useQuery(policiesQuery);
+  const name = data?.find((policy) => policy.policyid === policyid)?.name;
+  return (
+    <p>
+      {escalation.policy}: <Link to="/oncall/policies">{name ?? "…"}</Link>
+    </p>
   );
 }
 
