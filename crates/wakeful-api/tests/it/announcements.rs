@@ -151,6 +151,7 @@ both_databases! {
         let (app, ann, receiver) = start(setup).await;
         app.verify(&ann).await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        bob.client.post("email/send", &json!({})).await.ok();
         app.verify(&bob).await;
         let client = &ann.client;
         let hook = hook(client, "ops", &receiver, &json!({})).await;
