@@ -72,6 +72,13 @@ both_databases! {
             let (one, two) = tokio::join!(apply_due(&app.engine), apply_due(&other.engine));
             one.unwrap();
             two.unwrap();
+            // The clock must not pass the lease of a message that is being sent.
+            until("the messages to be delivered", async || {
+                let list = client.get(&format!("notifier/{hook_id}/deliveries")).await.ok();
+                let mut all = list["deliveries"].as_array().unwrap().iter();
+                all.all(|one| one["state"] == "delivered").then_some(())
+            })
+            .await;
         }
         let sent = messages(&receiver, 4).await;
         assert_eq!(sent[0], ("maintenance.scheduled".to_owned(), "[Upgrade] maintenance starts at \
