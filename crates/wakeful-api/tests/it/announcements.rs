@@ -72,6 +72,13 @@ both_databases! {
             let (one, two) = tokio::join!(apply_due(&app.engine), apply_due(&other.engine));
             one.unwrap();
             two.unwrap();
+            // The clock must not pass the lease of a message that is being sent.
+            until("the messages to be delivered", async || {
+                let list = client.get(&format!("notifier/{hook_id}/deliveries")).await.ok();
+                let mut all = list["deliveries"].as_array().unwrap().iter();
+                all.all(|one| one["state"] == "delivered").then_some(())
+            })
+            .await;
         }
         let sent = messages(&receiver, 4).await;
         assert_eq!(sent[0], ("maintenance.scheduled".to_owned(), "[Upgrade] maintenance starts at \
@@ -151,6 +158,7 @@ both_databases! {
         let (app, ann, receiver) = start(setup).await;
         app.verify(&ann).await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        bob.client.post("email/send", &json!({})).await.ok();
         app.verify(&bob).await;
         let client = &ann.client;
         let hook = hook(client, "ops", &receiver, &json!({})).await;

@@ -82,8 +82,8 @@ both_databases! {
         assert_eq!(seen["alert"]["deliveries"][0]["name"], "ann@example.com");
         // The link in the message identifies her.
         let token = text(&sent["data"]["action_url"]).rsplit('/').next().unwrap().to_owned();
-        let (path, body) = (format!("/api/action/{token}"), json!({"action": "acknowledge"}));
-        app.anonymous().call(Method::POST, &path, Some(&body)).await.ok();
+        let (path, order) = (format!("/api/action/{token}"), json!({"action": "acknowledge"}));
+        app.anonymous().call(Method::POST, &path, Some(&order)).await.ok();
         let seen = bob.client.get(&format!("alert/{alert}/get")).await.ok();
         assert_eq!(seen["alert"]["acknowledged"]["userid"], ann.userid.as_str(), "{seen}");
 

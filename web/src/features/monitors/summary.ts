@@ -6,8 +6,10 @@ import { queryOptions } from "@tanstack/react-query";
 import { GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { batcher } from "./batch";
+import type { Shown } from "./data";
 
-export type Summary = components["schemas"]["Summary"];
+/** Beats of live events do not say yet what they count as. */
+export type Summary = Omit<components["schemas"]["Summary"], "beats"> & { beats: Shown[] };
 
 /** How many heartbeats a row shows. */
 export const BEATS = 30;

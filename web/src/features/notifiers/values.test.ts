@@ -13,6 +13,7 @@ const base = {
   created: "",
   modified: "",
   isdefault: true,
+  personal: false,
   health: { state: "unused" } as const,
   events: ["monitor.down" as const, "monitor.up" as const],
   min_severity: "info" as const,

@@ -1668,7 +1668,8 @@ export interface paths {
          * Creates a notifier, or changes the one with the given `notifierid`. Omitted fields
          *     retain their values. Returns the notifier. With type account, it is the caller's personal
          *     notifier, which sends emails to the address of the account; a new one also sends a link to
-         *     verify the address, unless it is verified.
+         *     verify the address, unless it is verified. With `personal`, only the caller sees it, and only
+         *     contact rules use it.
          */
         post: operations["post_notifier_save"];
         delete?: never;
@@ -1708,7 +1709,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes a notifier that no monitor uses. */
+        /** Deletes a notifier that nothing uses. */
         delete: operations["delete_notifier_delete"];
         options?: never;
         head?: never;
@@ -1759,7 +1760,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the team's notifiers. */
+        /** Lists the team's notifiers, or with `personal=true` the caller's personal ones. */
         get: operations["get_notifiers"];
         put?: never;
         post?: never;
@@ -3223,6 +3224,8 @@ export interface components {
             /** Format: double */
             load_time?: number | null;
             message: string;
+            /** @description What it counts as. */
+            standing: components["schemas"]["HeartbeatStanding"];
             status: components["schemas"]["HeartbeatStatus"];
         };
         Certificate: {
@@ -3721,7 +3724,7 @@ export interface components {
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.escalated" | "alert.resolved" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
@@ -4599,6 +4602,8 @@ export interface components {
             name: string;
             /** Format: uuid */
             notifierid: string;
+            /** @description Whether it belongs to the caller alone: only contact rules use it. */
+            personal: boolean;
             quiet?: components["schemas"]["Quiet"] | null;
             /** @description True if secrets were removed, because the caller may not edit. */
             redacted?: boolean;
@@ -4633,7 +4638,7 @@ export interface components {
             /** Format: date-time */
             finished?: string | null;
             last_answer: string;
-            monitor: components["schemas"]["DeliveryMonitor"];
+            monitor?: components["schemas"]["DeliveryMonitor"] | null;
             /**
              * Format: date-time
              * @description Null once the message was delivered or has failed permanently.
@@ -4873,6 +4878,11 @@ export interface components {
             at: string;
             /** Format: int64 */
             down: number;
+            /**
+             * Format: int64
+             * @description Checks during maintenance, which do not count.
+             */
+            maintenance: number;
             /** Format: double */
             max?: number | null;
             /** Format: double */
@@ -5570,6 +5580,11 @@ export interface components {
             /** @description Required for a new notifier, except for type account: the default is the address. */
             name?: string | null;
             notifierid?: string | null;
+            /**
+             * @description Whether it is a personal notifier of the caller, which nobody else sees and only contact
+             *     rules use. Set when it is created; cannot change. Default: false.
+             */
+            personal?: boolean | null;
             quiet?: components["schemas"]["SaveQuiet"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
@@ -17406,7 +17421,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Monitors still use it */
+            /** @description Monitors, policies, routing rules, windows or schedules still use it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17678,6 +17693,8 @@ export interface operations {
     get_notifiers: {
         parameters: {
             query?: {
+                /** @description Whether to list the caller's personal notifiers instead */
+                personal?: boolean;
                 /** @description Notifiers per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page */

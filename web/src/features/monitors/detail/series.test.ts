@@ -12,6 +12,7 @@ function point(second: number, extra: Partial<Point> = {}): Point {
     down: 0,
     pending: 0,
     unknown: 0,
+    maintenance: 0,
     uptime: 100,
     mean: 10,
     min: 10,
@@ -105,15 +106,16 @@ test("each region has a line, with a gap where it has no successful check", () =
   expect([0, 5, 6].map(regionColor)).toEqual(["place-0", "place-5", "place-0"]);
 });
 
-test("maintenance is where heartbeats count as nothing, and unknown where only unknown ones count", () => {
+test("maintenance is where all heartbeats are in maintenance, and unknown where only unknown ones count", () => {
   const nothing = { up: 0, uptime: null, p50: null };
+  const planned = { ...nothing, maintenance: 1 };
   const points = [
     point(0),
-    point(60, nothing),
-    point(120, nothing),
+    point(60, planned),
+    point(120, planned),
     point(180, { ...nothing, unknown: 1 }),
     point(240),
-    point(300, nothing),
+    point(300, planned),
   ];
   const series = { points, step: 12, from: time(0), to: time(900) };
   expect(maintenanceIn(series, 60)).toEqual([
