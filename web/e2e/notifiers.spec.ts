@@ -54,6 +54,8 @@ test("mail is sent through the configured server, and a refused connection is sh
   await expect(page.getByRole("radio")).toHaveCount(0);
   await page.getByLabel("Port").fill("9");
   await page.getByRole("button", { name: "Save" }).click();
+  // The form has a button of the same name, which would be clicked until it is gone.
+  await expect(page.getByRole("link", { name: "Edit" })).toBeVisible();
   await page.getByRole("button", { name: "Send test" }).click();
   await expect(page.getByRole("status").filter({ hasText: "Test failed" })).toContainText(/refused/i);
 });

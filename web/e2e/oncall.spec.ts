@@ -342,6 +342,7 @@ test("contacts, quiet hours, events and weights are set in their forms", async (
   await pick(page, "Other messages", "Are not sent");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Saved chat.")).toBeVisible();
+  await expect(page.getByText("Quiet hours: Sun 00:00–24:00 (Europe/Berlin)")).toBeVisible();
   const { notifiers } = await api.get<{ notifiers: { events: string[] }[] }>("notifiers");
   expect(notifiers[0]).toMatchObject({
     min_severity: "warning",

@@ -5,7 +5,8 @@ import { useState } from "react";
 import { change, monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useMay, useMe } from "../../shared/api/session";
-import { useTexts } from "../../shared/i18n";
+import { hoursText } from "../../shared/lib/hours";
+import { useLanguage, useTexts } from "../../shared/i18n";
 import { Link, useNavigate, useParams } from "../../shared/router";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Badge } from "../../shared/ui/badge";
@@ -22,6 +23,7 @@ import { Page, Panel } from "../../shared/ui/page";
 import { Ago, Moment } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
+import { weekdayName } from "../../shared/ui/toggles";
 import { VerifyAddress } from "../../shared/ui/verify-address";
 import { REFETCH_INTERVAL, notifiersQuery, offReason, remove, rotate, save, test, type Notifier } from "./data";
 import { Deliveries } from "./deliveries";
@@ -60,6 +62,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
         <>
           <span>{word(notifier)}</span>
           <span className="code">{receiverOf(notifier)}</span>
+          <Limits notifier={notifier} />
         </>
       }
       actions={<Actions notifier={notifier} changeable={changeable} report={setAnswer} />}
@@ -72,6 +75,23 @@ function Detail({ notifier }: { notifier: Notifier }) {
       <Linked notifier={notifier} />
       {notifier.type === "webhook" && (notifier.redacted ? <HiddenSignature /> : <Signature id={notifier.notifierid} />)}
     </DetailLayout>
+  );
+}
+
+/** What it does not get, or only later. */
+function Limits({ notifier: { min_severity, quiet } }: { notifier: Notifier }) {
+  const { contacts, messageRules } = useTexts();
+  const { locale } = useLanguage();
+  const hours = quiet?.hours.map((span) => hoursText(span, (place) => weekdayName(place, locale, "short"))).join(", ");
+  return (
+    <>
+      {min_severity !== "info" && <span>{contacts.atLeast[min_severity]}</span>}
+      {quiet && hours && (
+        <span>
+          {messageRules.quiet}: {hours} ({quiet.time_zone})
+        </span>
+      )}
+    </>
   );
 }
 

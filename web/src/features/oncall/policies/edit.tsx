@@ -74,6 +74,8 @@ function Editor({ stored }: { stored?: Policy }) {
                   error={form.errors.repeat}
                   min={0}
                   max={MAX_REPEAT}
+                  // The service's message about the range is one about a duration.
+                  clampBehavior="strict"
                   allowDecimal={false}
                   allowNegative={false}
                   onChange={(value) => form.set("repeat", typeof value === "number" ? value : "")}

@@ -93,6 +93,7 @@ function LayerFields({ form, layer, place }: { form: Form<Values>; layer: LayerV
           error={error("every")}
           min={1}
           max={MAX_EVERY}
+          clampBehavior="strict"
           allowDecimal={false}
           allowNegative={false}
           onChange={(value) => set({ every: typeof value === "number" ? value : "" })}
