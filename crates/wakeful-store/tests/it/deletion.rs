@@ -44,7 +44,7 @@ wakeful_testkit::both_databases! {
             (names, alerts.iter().map(|one| one.deliveries.len()).sum::<usize>())
         };
         let of_first = ours.notifier_deliveries(hook, None, None).await.expect("read").expect("there");
-        let of_first = of_first.iter().find(|row| row.monitor == sites[0].id).expect("one").id;
+        let of_first = of_first.iter().find(|row| row.monitor.as_ref().is_some_and(|(id, _)| *id == sites[0].id)).expect("one").id;
 
         // A monitor.
         let ids: Vec<MonitorId> = sites.iter().map(|site| site.id).collect();
@@ -54,7 +54,7 @@ wakeful_testkit::both_databases! {
         assert_eq!(due(&store).await.len(), 2);
         let lease = NOW.after(std::time::Duration::from_secs(60));
         assert!(store.claim_deliveries(&[of_first], NOW, lease).await.expect("tried").is_empty());
-        assert_eq!(ours.resend_delivery(of_first, NOW).await.expect("tried"), ResendOutcome::Missing);
+        assert_eq!(ours.resend_delivery(of_first, user, NOW).await.expect("tried"), ResendOutcome::Missing);
         let found = store.monitors_by_id(&ids).await.expect("read");
         assert_eq!(found.iter().map(|one| one.monitor.id).collect::<Vec<_>>(), ids[1..]);
         assert!(!ours.delete_monitors(&ids[..1], None, &system()).await.expect("tried"), "no longer there");
