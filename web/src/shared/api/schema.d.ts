@@ -876,7 +876,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's API keys, without their secrets. */
+        /**
+         * Lists the caller's API keys of all teams, without their secrets. With an API key, only those of
+         *     its own team.
+         */
         get: operations["get_integrations_apikeys"];
         put?: never;
         post?: never;
@@ -6501,7 +6504,10 @@ export interface operations {
     post_membership_save_unversioned: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7178,7 +7184,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7204,6 +7213,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7275,7 +7293,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7301,6 +7322,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7367,7 +7397,10 @@ export interface operations {
     get_admin_overview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7393,6 +7426,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7450,7 +7492,10 @@ export interface operations {
     post_admin_retry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7578,7 +7623,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7604,6 +7652,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7670,7 +7727,10 @@ export interface operations {
     post_admin_team: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7802,7 +7862,10 @@ export interface operations {
     post_admin_team_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7925,7 +7988,10 @@ export interface operations {
     post_admin_team_owner: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8066,7 +8132,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8092,6 +8161,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8158,7 +8236,10 @@ export interface operations {
     post_admin_user: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8290,7 +8371,10 @@ export interface operations {
     post_admin_user_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8422,7 +8506,10 @@ export interface operations {
     post_admin_user_mfareset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8545,7 +8632,10 @@ export interface operations {
     post_admin_user_reset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8681,7 +8771,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8707,6 +8800,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8773,7 +8875,10 @@ export interface operations {
     post_alert_acknowledge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -8908,7 +9013,10 @@ export interface operations {
     post_alert_assign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9043,7 +9151,10 @@ export interface operations {
     post_alert_comment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9178,7 +9289,10 @@ export interface operations {
     get_alert_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9273,7 +9387,10 @@ export interface operations {
     post_alert_resolve: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9408,7 +9525,10 @@ export interface operations {
     post_alert_severity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9543,7 +9663,10 @@ export interface operations {
     post_alert_snooze: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9678,7 +9801,10 @@ export interface operations {
     post_alert_unacknowledge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9801,7 +9927,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9902,7 +10031,10 @@ export interface operations {
     post_alerts_acknowledge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9941,6 +10073,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10025,7 +10166,10 @@ export interface operations {
     post_alerts_resolve: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10064,6 +10208,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10148,7 +10301,10 @@ export interface operations {
     post_alerts_snooze: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10187,6 +10343,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10288,7 +10453,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10314,6 +10482,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10386,8 +10563,13 @@ export interface operations {
                 from?: string;
                 /** @description Only entries before this time */
                 to?: string;
+                /** @description One of the caller's teams, in place of the header `X-Wakeful-Team` */
+                team?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10414,6 +10596,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10480,7 +10671,10 @@ export interface operations {
     post_audit_stream_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10612,7 +10806,10 @@ export interface operations {
     post_audit_stream_test: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10744,7 +10941,10 @@ export interface operations {
     delete_audit_stream_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The stream's id */
                 streamid: string;
@@ -10844,7 +11044,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10870,6 +11073,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10936,7 +11148,10 @@ export interface operations {
     get_audit_verify: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10962,6 +11177,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11019,7 +11243,10 @@ export interface operations {
     get_authenticated: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11036,6 +11263,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11207,7 +11443,10 @@ export interface operations {
     get_contacts: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11233,6 +11472,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11290,7 +11538,10 @@ export interface operations {
     post_contacts_feed: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11316,6 +11567,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11373,7 +11633,10 @@ export interface operations {
     post_contacts_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11412,6 +11675,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11583,7 +11855,10 @@ export interface operations {
     post_delivery_resend: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The delivery's id */
                 deliveryid: string;
@@ -11687,7 +11962,10 @@ export interface operations {
     post_email_send: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11713,6 +11991,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11878,7 +12165,10 @@ export interface operations {
                 /** @description One of the caller's teams, in place of the header `X-Wakeful-Team` */
                 team?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11970,7 +12260,10 @@ export interface operations {
     post_integrations_apikey_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12093,7 +12386,10 @@ export interface operations {
     delete_integrations_apikey_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The key's id */
                 apikeyid: string;
@@ -12193,7 +12489,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12219,6 +12518,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12513,7 +12821,10 @@ export interface operations {
     post_invitation_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12645,7 +12956,10 @@ export interface operations {
     delete_invitation_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The invitation's id */
                 invitationid: string;
@@ -12745,7 +13059,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12771,6 +13088,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12942,7 +13268,10 @@ export interface operations {
     post_logout: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12959,6 +13288,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13016,7 +13354,10 @@ export interface operations {
     post_logoutall: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13042,6 +13383,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13099,7 +13449,10 @@ export interface operations {
     post_maintenance_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13231,7 +13584,10 @@ export interface operations {
     post_maintenance_try: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13354,7 +13710,10 @@ export interface operations {
     delete_maintenance_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The window's id */
                 maintenanceid: string;
@@ -13449,7 +13808,10 @@ export interface operations {
     post_maintenance_end: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The window's id */
                 maintenanceid: string;
@@ -13553,7 +13915,10 @@ export interface operations {
     post_maintenance_extend: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The window's id */
                 maintenanceid: string;
@@ -13688,7 +14053,10 @@ export interface operations {
     get_maintenance_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The window's id */
                 maintenanceid: string;
@@ -13796,7 +14164,10 @@ export interface operations {
                 /** @description Only windows that run before this time */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13822,6 +14193,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13888,7 +14268,10 @@ export interface operations {
     post_member_mfareset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14020,7 +14403,10 @@ export interface operations {
     post_member_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14152,7 +14538,10 @@ export interface operations {
     get_membership_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14178,6 +14567,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14240,7 +14638,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14266,6 +14667,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14337,7 +14747,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14363,6 +14776,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14429,7 +14851,10 @@ export interface operations {
     post_membership_preview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14468,6 +14893,15 @@ export interface operations {
             };
             /** @description Only the operator can change this plan */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14552,7 +14986,10 @@ export interface operations {
     post_membership_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14702,7 +15139,10 @@ export interface operations {
     post_membership_stop: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14728,6 +15168,15 @@ export interface operations {
             };
             /** @description Only the operator can change this plan */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14794,7 +15243,10 @@ export interface operations {
     post_mfa_disable: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14833,6 +15285,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14917,7 +15378,10 @@ export interface operations {
     post_mfa_enable: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14956,6 +15420,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15040,7 +15513,10 @@ export interface operations {
     post_mfa_setup: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -15066,6 +15542,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15132,7 +15617,10 @@ export interface operations {
     post_monitor_notify: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15267,7 +15755,10 @@ export interface operations {
     post_monitor_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -15399,7 +15890,10 @@ export interface operations {
     post_monitor_try: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -15536,7 +16030,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15640,7 +16137,10 @@ export interface operations {
     post_monitor_check: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15744,7 +16244,10 @@ export interface operations {
     delete_monitor_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15839,7 +16342,10 @@ export interface operations {
     get_monitor_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15943,7 +16449,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -16047,7 +16556,10 @@ export interface operations {
     post_monitor_push_rotate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -16160,7 +16672,10 @@ export interface operations {
                 /** @description `region`: adds the results of each region */
                 by?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -16269,7 +16784,10 @@ export interface operations {
                 /** @description With `from`: the end of the range */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -16392,7 +16910,10 @@ export interface operations {
                 /** @description Only members of the group with this id */
                 group?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16493,7 +17014,10 @@ export interface operations {
     post_monitors_change: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16625,7 +17149,10 @@ export interface operations {
     post_monitors_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16776,7 +17303,10 @@ export interface operations {
                 /** @description Only members of the group with this id */
                 group?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16882,7 +17412,10 @@ export interface operations {
                 /** @description The number of latest heartbeats of each; default: 40 */
                 beats?: number;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16908,6 +17441,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16974,7 +17516,10 @@ export interface operations {
     post_notifier_preview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17097,7 +17642,10 @@ export interface operations {
     post_notifier_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17229,7 +17777,10 @@ export interface operations {
     post_notifier_test: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17361,7 +17912,10 @@ export interface operations {
     delete_notifier_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The notifier's id */
                 notifierid: string;
@@ -17470,7 +18024,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The notifier's id */
                 notifierid: string;
@@ -17574,7 +18131,10 @@ export interface operations {
     post_notifier_rotate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The notifier's id */
                 notifierid: string;
@@ -17683,7 +18243,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17709,6 +18272,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17778,7 +18350,10 @@ export interface operations {
                 /** @description Default: now */
                 at?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17804,6 +18379,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17870,7 +18454,10 @@ export interface operations {
     delete_override_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The override's id */
                 overrideid: string;
@@ -18243,7 +18830,10 @@ export interface operations {
     post_paymentmethod_default: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18366,7 +18956,10 @@ export interface operations {
     post_paymentmethod_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18489,7 +19082,10 @@ export interface operations {
     post_paymentmethod_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18537,6 +19133,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18626,7 +19231,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18652,6 +19260,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18723,7 +19340,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18749,6 +19369,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18815,7 +19444,10 @@ export interface operations {
     post_policy_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18947,7 +19579,10 @@ export interface operations {
     delete_policy_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The policy's id */
                 policyid: string;
@@ -19051,7 +19686,10 @@ export interface operations {
     post_reauthenticate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19090,6 +19728,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19165,7 +19812,10 @@ export interface operations {
     post_reauthenticate_start: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19191,6 +19841,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19248,7 +19907,10 @@ export interface operations {
     post_recovery_renew: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19274,6 +19936,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19345,7 +20016,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19371,6 +20045,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19451,8 +20134,13 @@ export interface operations {
                 lang?: "en" | "de";
                 /** @description Default: according to Accept, otherwise json */
                 format?: "json" | "csv" | "html";
+                /** @description One of the caller's teams, in place of the header `X-Wakeful-Team` */
+                team?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19480,6 +20168,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19546,7 +20243,10 @@ export interface operations {
     get_routing: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19572,6 +20272,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19629,7 +20338,10 @@ export interface operations {
     post_routing_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19668,6 +20380,15 @@ export interface operations {
             };
             /** @description The caller is limited to some monitors */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19752,7 +20473,10 @@ export interface operations {
     post_routing_try: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19875,7 +20599,10 @@ export interface operations {
     post_schedule_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -20007,7 +20734,10 @@ export interface operations {
     delete_schedule_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The schedule's id */
                 scheduleid: string;
@@ -20111,7 +20841,10 @@ export interface operations {
     post_schedule_feed: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The schedule's id */
                 scheduleid: string;
@@ -20211,7 +20944,10 @@ export interface operations {
                 /** @description At most 93 days later; default: 28 days later */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The schedule's id */
                 scheduleid: string;
@@ -20315,7 +21051,10 @@ export interface operations {
     post_schedule_override: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The schedule's id */
                 scheduleid: string;
@@ -20455,7 +21194,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -20481,6 +21223,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20547,7 +21298,10 @@ export interface operations {
     post_service_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -20679,7 +21433,10 @@ export interface operations {
     delete_service_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The service account's id */
                 serviceid: string;
@@ -20774,7 +21531,10 @@ export interface operations {
     post_service_key_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The service account's id */
                 serviceid: string;
@@ -20914,7 +21674,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -20940,6 +21703,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21071,7 +21843,10 @@ export interface operations {
     delete_session_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The session's id */
                 sessionid: string;
@@ -21171,7 +21946,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21197,6 +21975,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21263,7 +22050,10 @@ export interface operations {
     post_settings_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21302,6 +22092,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21500,7 +22299,10 @@ export interface operations {
     post_team_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21628,7 +22430,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21654,6 +22459,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21720,7 +22534,10 @@ export interface operations {
     delete_team_key_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The key's id */
                 apikeyid: string;
@@ -21820,7 +22637,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21846,6 +22666,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21912,7 +22741,10 @@ export interface operations {
     post_team_leave: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21938,6 +22770,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22009,7 +22850,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22035,6 +22879,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22101,7 +22954,10 @@ export interface operations {
     post_team_new: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22140,6 +22996,15 @@ export interface operations {
             };
             /** @description Sign-up is closed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22224,7 +23089,10 @@ export interface operations {
     post_team_remove: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22263,6 +23131,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22338,7 +23215,10 @@ export interface operations {
     post_team_revoke: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22461,7 +23341,10 @@ export interface operations {
     post_team_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22593,7 +23476,10 @@ export interface operations {
     post_team_settings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22632,6 +23518,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22716,7 +23611,10 @@ export interface operations {
     post_team_switch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22844,7 +23742,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22870,6 +23771,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22936,7 +23846,10 @@ export interface operations {
     post_user_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22962,6 +23875,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23019,7 +23941,10 @@ export interface operations {
     delete_user_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -23045,6 +23970,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23101,8 +24035,14 @@ export interface operations {
     };
     get_user_export: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description One of the caller's teams, in place of the header `X-Wakeful-Team` */
+                team?: string;
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -23128,6 +24068,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23185,7 +24134,10 @@ export interface operations {
     get_users_me: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -23202,6 +24154,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
