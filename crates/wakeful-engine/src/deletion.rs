@@ -19,6 +19,8 @@ impl Engine {
 
     /// Deletes some rows. A failure does not matter to the caller.
     pub(crate) async fn delete_some(&self) {
+        // Several calls at a time would delete the same rows.
+        let _turn = self.0.deleting.lock().await;
         for _ in 0..MAX_PARTS {
             match self.store().delete_part().await {
                 Ok(true) => {}

@@ -36,6 +36,19 @@ macro_rules! deleted_monitors {
 }
 pub(crate) use {deleted_monitors, deleted_teams};
 
+/// A statement about the ids in $1.
+macro_rules! by {
+    ($store:expr, $start:literal, $end:literal) => {
+        either!(
+            $store,
+            sqlite: concat!($start, "(select unhex(value) from json_each($1))", $end),
+            postgres: concat!($start, "(
+                select cast(value as uuid)
+                from json_array_elements_text(cast($1 as json)))", $end)
+        )
+    };
+}
+
 /// What a table refers to, in `delete_by`.
 #[derive(Clone, Copy)]
 enum Key {
@@ -254,31 +267,21 @@ impl Store {
 
     /// If a power failure undoes it, it is repeated.
     async fn delete_by(&self, key: Key, ids: &[Uuid]) -> Result<u64> {
-        macro_rules! by {
-            ($start:literal, $end:literal) => {
-                either!(
-                    self,
-                    sqlite: concat!($start, "(select unhex(value) from json_each($1))", $end),
-                    postgres: concat!($start, "(
-                        select cast(value as uuid)
-                        from json_array_elements_text(cast($1 as json)))", $end)
-                )
-            };
-        }
         if ids.is_empty() {
             return Ok(0);
         }
         let sql = match key {
-            Key::Delivery => by!("delete from deliveries where id in ", ""),
+            Key::Delivery => by!(self, "delete from deliveries where id in ", ""),
             Key::EventsOf => by!(
+                self,
                 "delete from alert_events where id in (
                      select id from alert_events where alert_id in ",
                 " limit 500)"
             ),
-            Key::Alert => by!("delete from alerts where id in ", ""),
-            Key::Monitor => by!("delete from monitors where id in ", ""),
-            Key::LinksOf => by!("delete from monitor_notifiers where notifier_id in ", ""),
-            Key::Notifier => by!("delete from notifiers where id in ", ""),
+            Key::Alert => by!(self, "delete from alerts where id in ", ""),
+            Key::Monitor => by!(self, "delete from monitors where id in ", ""),
+            Key::LinksOf => by!(self, "delete from monitor_notifiers where notifier_id in ", ""),
+            Key::Notifier => by!(self, "delete from notifiers where id in ", ""),
         };
         let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
         Ok(write_lazily!(self, |db| {

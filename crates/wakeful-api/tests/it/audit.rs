@@ -611,7 +611,7 @@ both_databases! {
         let long = "x".repeat(8_000);
         let copies = format!("with recursive n(n) as (select 100 union all select n + 1 from n where n < 5000)
             insert into audit select chain, n, at, action, actor_kind, actor_id, via_kind, via_id, object_kind,
-            object_id, '{long}', request, changes, person, salt, person_hash, hash
+            object_id, '{long}', request, changes, person, salt, person_hash, hash, 0
             from audit, n where seq = 1 and object_kind = 'team'");
         app.database.execute(&copies).await;
         let url = format!("{}/api/v1/audit/export", app.url);

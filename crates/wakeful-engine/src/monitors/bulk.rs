@@ -242,9 +242,10 @@ fn edits(found: Vec<StoredSettings>, change: &BulkChange) -> Result<Vec<BulkEdit
 /// About how many rows the change of a monitor writes. All of its tags are written again.
 fn rows(edit: &BulkEdit) -> usize {
     let (before, after) = (&edit.before.settings, &edit.after);
-    let tags = match before.tags == after.tags {
-        true => 0,
-        false => before.tags.iter().count() + after.tags.iter().count(),
+    let tags = if before.tags == after.tags {
+        0
+    } else {
+        before.tags.iter().count() + after.tags.iter().count()
     };
     let missing = |these: &[NotifierId], those: &[NotifierId]| {
         these.iter().filter(|id| !those.contains(id)).count()

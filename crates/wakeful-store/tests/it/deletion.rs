@@ -116,7 +116,7 @@ wakeful_testkit::both_databases! {
         assert!((2..8).contains(&left.len()), "{}", left.len());
         assert_eq!(left.last().expect("one").entry.seq, 30);
         let bytes: usize = left.iter().map(|one| json!(one.entry.changes).to_string().len()).sum();
-        assert!(bytes <= usize::try_from(MAX).unwrap(), "{bytes}");
+        assert!(bytes <= usize::try_from(MAX).expect("a size"), "{bytes}");
         let named = &left[0].entry.changes;
         assert_eq!((named.len(), &named[39].to), (40, &Some(json!("changed (too long to record)"))));
         let mut check = log.begin_verification().await.expect("begun");

@@ -876,7 +876,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's API keys, without their secrets. */
+        /**
+         * Lists the caller's API keys of all teams, without their secrets. With an API key, only those of
+         *     its own team.
+         */
         get: operations["get_integrations_apikeys"];
         put?: never;
         post?: never;
@@ -6516,7 +6519,10 @@ export interface operations {
     post_membership_save_unversioned: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7193,7 +7199,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7219,6 +7228,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7290,7 +7308,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7316,6 +7337,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7382,7 +7412,10 @@ export interface operations {
     get_admin_overview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7408,6 +7441,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7465,7 +7507,10 @@ export interface operations {
     post_admin_retry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7593,7 +7638,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7619,6 +7667,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7685,7 +7742,10 @@ export interface operations {
     post_admin_team: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7817,7 +7877,10 @@ export interface operations {
     post_admin_team_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7940,7 +8003,10 @@ export interface operations {
     post_admin_team_owner: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8081,7 +8147,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8107,6 +8176,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8173,7 +8251,10 @@ export interface operations {
     post_admin_user: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8305,7 +8386,10 @@ export interface operations {
     post_admin_user_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8437,7 +8521,10 @@ export interface operations {
     post_admin_user_mfareset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8560,7 +8647,10 @@ export interface operations {
     post_admin_user_reset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8696,7 +8786,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8722,6 +8815,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8788,7 +8890,10 @@ export interface operations {
     post_alert_acknowledge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -8923,7 +9028,10 @@ export interface operations {
     post_alert_assign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9058,7 +9166,10 @@ export interface operations {
     post_alert_comment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9193,7 +9304,10 @@ export interface operations {
     get_alert_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9288,7 +9402,10 @@ export interface operations {
     post_alert_resolve: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9423,7 +9540,10 @@ export interface operations {
     post_alert_severity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9558,7 +9678,10 @@ export interface operations {
     post_alert_snooze: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9693,7 +9816,10 @@ export interface operations {
     post_alert_unacknowledge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The alert's id */
                 alertid: string;
@@ -9816,7 +9942,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9917,7 +10046,10 @@ export interface operations {
     post_alerts_acknowledge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9956,6 +10088,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10040,7 +10181,10 @@ export interface operations {
     post_alerts_resolve: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10079,6 +10223,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10163,7 +10316,10 @@ export interface operations {
     post_alerts_snooze: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10202,6 +10358,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10303,7 +10468,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10329,6 +10497,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10401,8 +10578,13 @@ export interface operations {
                 from?: string;
                 /** @description Only entries before this time */
                 to?: string;
+                /** @description One of the caller's teams, in place of the header `X-Wakeful-Team` */
+                team?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10429,6 +10611,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10495,7 +10686,10 @@ export interface operations {
     post_audit_stream_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10627,7 +10821,10 @@ export interface operations {
     post_audit_stream_test: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10759,7 +10956,10 @@ export interface operations {
     delete_audit_stream_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The stream's id */
                 streamid: string;
@@ -10859,7 +11059,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10885,6 +11088,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10951,7 +11163,10 @@ export interface operations {
     get_audit_verify: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10977,6 +11192,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11034,7 +11258,10 @@ export interface operations {
     get_authenticated: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11051,6 +11278,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11222,7 +11458,10 @@ export interface operations {
     get_contacts: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11248,6 +11487,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11305,7 +11553,10 @@ export interface operations {
     post_contacts_feed: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11331,6 +11582,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11388,7 +11648,10 @@ export interface operations {
     post_contacts_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11427,6 +11690,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11598,7 +11870,10 @@ export interface operations {
     post_delivery_resend: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The delivery's id */
                 deliveryid: string;
@@ -11702,7 +11977,10 @@ export interface operations {
     post_email_send: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11728,6 +12006,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11893,7 +12180,10 @@ export interface operations {
                 /** @description One of the caller's teams, in place of the header `X-Wakeful-Team` */
                 team?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11985,7 +12275,10 @@ export interface operations {
     post_integrations_apikey_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12108,7 +12401,10 @@ export interface operations {
     delete_integrations_apikey_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The key's id */
                 apikeyid: string;
@@ -12208,7 +12504,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12234,6 +12533,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12528,7 +12836,10 @@ export interface operations {
     post_invitation_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12660,7 +12971,10 @@ export interface operations {
     delete_invitation_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The invitation's id */
                 invitationid: string;
@@ -12760,7 +13074,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12786,6 +13103,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12957,7 +13283,10 @@ export interface operations {
     post_logout: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -12974,6 +13303,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13031,7 +13369,10 @@ export interface operations {
     post_logoutall: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13057,6 +13398,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13114,7 +13464,10 @@ export interface operations {
     post_maintenance_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13246,7 +13599,10 @@ export interface operations {
     post_maintenance_try: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13369,7 +13725,10 @@ export interface operations {
     delete_maintenance_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The window's id */
                 maintenanceid: string;
@@ -13464,7 +13823,10 @@ export interface operations {
     post_maintenance_end: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The window's id */
                 maintenanceid: string;
@@ -13568,7 +13930,10 @@ export interface operations {
     post_maintenance_extend: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The window's id */
                 maintenanceid: string;
@@ -13703,7 +14068,10 @@ export interface operations {
     get_maintenance_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The window's id */
                 maintenanceid: string;
@@ -13811,7 +14179,10 @@ export interface operations {
                 /** @description Only windows that run before this time */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13837,6 +14208,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13903,7 +14283,10 @@ export interface operations {
     post_member_mfareset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14035,7 +14418,10 @@ export interface operations {
     post_member_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14167,7 +14553,10 @@ export interface operations {
     get_membership_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14193,6 +14582,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14255,7 +14653,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14281,6 +14682,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14352,7 +14762,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14378,6 +14791,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14444,7 +14866,10 @@ export interface operations {
     post_membership_preview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14483,6 +14908,15 @@ export interface operations {
             };
             /** @description Only the operator can change this plan */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14567,7 +15001,10 @@ export interface operations {
     post_membership_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14717,7 +15154,10 @@ export interface operations {
     post_membership_stop: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14743,6 +15183,15 @@ export interface operations {
             };
             /** @description Only the operator can change this plan */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14809,7 +15258,10 @@ export interface operations {
     post_mfa_disable: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14848,6 +15300,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14932,7 +15393,10 @@ export interface operations {
     post_mfa_enable: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14971,6 +15435,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15055,7 +15528,10 @@ export interface operations {
     post_mfa_setup: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -15081,6 +15557,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15147,7 +15632,10 @@ export interface operations {
     post_monitor_notify: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15282,7 +15770,10 @@ export interface operations {
     post_monitor_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -15414,7 +15905,10 @@ export interface operations {
     post_monitor_try: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -15551,7 +16045,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15655,7 +16152,10 @@ export interface operations {
     post_monitor_check: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15759,7 +16259,10 @@ export interface operations {
     delete_monitor_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15854,7 +16357,10 @@ export interface operations {
     get_monitor_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -15958,7 +16464,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -16062,7 +16571,10 @@ export interface operations {
     post_monitor_push_rotate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -16175,7 +16687,10 @@ export interface operations {
                 /** @description `region`: adds the results of each region */
                 by?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -16284,7 +16799,10 @@ export interface operations {
                 /** @description With `from`: the end of the range */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The monitor's id */
                 monitorid: string;
@@ -16407,7 +16925,10 @@ export interface operations {
                 /** @description Only members of the group with this id */
                 group?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16508,7 +17029,10 @@ export interface operations {
     post_monitors_change: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16640,7 +17164,10 @@ export interface operations {
     post_monitors_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16791,7 +17318,10 @@ export interface operations {
                 /** @description Only members of the group with this id */
                 group?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16897,7 +17427,10 @@ export interface operations {
                 /** @description The number of latest heartbeats of each; default: 40 */
                 beats?: number;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -16923,6 +17456,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16989,7 +17531,10 @@ export interface operations {
     post_notifier_preview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17112,7 +17657,10 @@ export interface operations {
     post_notifier_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17244,7 +17792,10 @@ export interface operations {
     post_notifier_test: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17376,7 +17927,10 @@ export interface operations {
     delete_notifier_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The notifier's id */
                 notifierid: string;
@@ -17485,7 +18039,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The notifier's id */
                 notifierid: string;
@@ -17589,7 +18146,10 @@ export interface operations {
     post_notifier_rotate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The notifier's id */
                 notifierid: string;
@@ -17700,7 +18260,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17726,6 +18289,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17795,7 +18367,10 @@ export interface operations {
                 /** @description Default: now */
                 at?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -17821,6 +18396,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17887,7 +18471,10 @@ export interface operations {
     delete_override_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The override's id */
                 overrideid: string;
@@ -18260,7 +18847,10 @@ export interface operations {
     post_paymentmethod_default: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18383,7 +18973,10 @@ export interface operations {
     post_paymentmethod_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18506,7 +19099,10 @@ export interface operations {
     post_paymentmethod_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18554,6 +19150,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18643,7 +19248,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18669,6 +19277,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18740,7 +19357,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18766,6 +19386,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18832,7 +19461,10 @@ export interface operations {
     post_policy_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -18964,7 +19596,10 @@ export interface operations {
     delete_policy_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The policy's id */
                 policyid: string;
@@ -19068,7 +19703,10 @@ export interface operations {
     post_reauthenticate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19107,6 +19745,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19182,7 +19829,10 @@ export interface operations {
     post_reauthenticate_start: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19208,6 +19858,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19265,7 +19924,10 @@ export interface operations {
     post_recovery_renew: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19291,6 +19953,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19362,7 +20033,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19388,6 +20062,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19468,8 +20151,13 @@ export interface operations {
                 lang?: "en" | "de";
                 /** @description Default: according to Accept, otherwise json */
                 format?: "json" | "csv" | "html";
+                /** @description One of the caller's teams, in place of the header `X-Wakeful-Team` */
+                team?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19497,6 +20185,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19563,7 +20260,10 @@ export interface operations {
     get_routing: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19589,6 +20289,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19646,7 +20355,10 @@ export interface operations {
     post_routing_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19685,6 +20397,15 @@ export interface operations {
             };
             /** @description The caller is limited to some monitors */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19769,7 +20490,10 @@ export interface operations {
     post_routing_try: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -19892,7 +20616,10 @@ export interface operations {
     post_schedule_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -20024,7 +20751,10 @@ export interface operations {
     delete_schedule_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The schedule's id */
                 scheduleid: string;
@@ -20128,7 +20858,10 @@ export interface operations {
     post_schedule_feed: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The schedule's id */
                 scheduleid: string;
@@ -20228,7 +20961,10 @@ export interface operations {
                 /** @description At most 93 days later; default: 28 days later */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The schedule's id */
                 scheduleid: string;
@@ -20332,7 +21068,10 @@ export interface operations {
     post_schedule_override: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The schedule's id */
                 scheduleid: string;
@@ -20472,7 +21211,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -20498,6 +21240,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20564,7 +21315,10 @@ export interface operations {
     post_service_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -20696,7 +21450,10 @@ export interface operations {
     delete_service_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The service account's id */
                 serviceid: string;
@@ -20791,7 +21548,10 @@ export interface operations {
     post_service_key_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The service account's id */
                 serviceid: string;
@@ -20931,7 +21691,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -20957,6 +21720,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21088,7 +21860,10 @@ export interface operations {
     delete_session_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The session's id */
                 sessionid: string;
@@ -21188,7 +21963,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21214,6 +21992,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21280,7 +22067,10 @@ export interface operations {
     post_settings_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21319,6 +22109,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21517,7 +22316,10 @@ export interface operations {
     post_team_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21645,7 +22447,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21671,6 +22476,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21737,7 +22551,10 @@ export interface operations {
     delete_team_key_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path: {
                 /** @description The key's id */
                 apikeyid: string;
@@ -21837,7 +22654,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21863,6 +22683,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21929,7 +22758,10 @@ export interface operations {
     post_team_leave: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21955,6 +22787,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22026,7 +22867,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22052,6 +22896,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22118,7 +22971,10 @@ export interface operations {
     post_team_new: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22157,6 +23013,15 @@ export interface operations {
             };
             /** @description Sign-up is closed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22241,7 +23106,10 @@ export interface operations {
     post_team_remove: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22280,6 +23148,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22355,7 +23232,10 @@ export interface operations {
     post_team_revoke: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22478,7 +23358,10 @@ export interface operations {
     post_team_save: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22610,7 +23493,10 @@ export interface operations {
     post_team_settings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22649,6 +23535,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22733,7 +23628,10 @@ export interface operations {
     post_team_switch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22861,7 +23759,10 @@ export interface operations {
                 /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22887,6 +23788,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22953,7 +23863,10 @@ export interface operations {
     post_user_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -22979,6 +23892,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23036,7 +23958,10 @@ export interface operations {
     delete_user_delete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -23062,6 +23987,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23118,8 +24052,14 @@ export interface operations {
     };
     get_user_export: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description One of the caller's teams, in place of the header `X-Wakeful-Team` */
+                team?: string;
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -23145,6 +24085,15 @@ export interface operations {
             };
             /** @description The role of the caller, or the scope of the API key, does not include the permission, or the caller must reauthenticate: `ways` says how */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23202,7 +24151,10 @@ export interface operations {
     get_users_me: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -23219,6 +24171,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
