@@ -49,6 +49,12 @@ const maintenance = {
   test: /src\/(shared\/(api\/(maintenances|limited)|lib\/zone)|features\/monitors\/planned)\.ts$/,
 };
 
+/** The fields and lists that alerts, maintenance, on-call pages and forms share. */
+const alerting = {
+  name: "alerting",
+  test: /src\/shared\/(api\/(alerting-sets|policies|schedules)|lib\/(hours|moved|selector)|ui\/(calendar-feed|duration-input|fields|hours-field|link-tabs|selector-fields|sortable-list|timeline|toggles|zone-field))\./,
+};
+
 /** Drops the colors of Mantine that no component of ours has: each has about thirty variables. */
 const usedColors = {
   postcssPlugin: "used-colors",
@@ -81,7 +87,7 @@ export default defineConfig({
     manifest: true,
     // The first screen is a file of its own, and scripts/budget.mjs limits its size.
     chunkSizeWarningLimit: 600,
-    rolldownOptions: { output: { codeSplitting: { groups: [firstScreen, menus, maintenance] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [firstScreen, menus, maintenance, alerting] } } },
   },
   server: { proxy: { "/api": service } },
   test: { include: ["src/**/*.test.{ts,tsx}"] },

@@ -278,7 +278,7 @@ test("the email and password can be changed, and the new ones are valid", async 
   await page.getByLabel("Email").fill(`new.${member.email}`);
   await page.getByLabel("New password").fill("a newer horse 1");
   await page.getByLabel("Confirm password").fill("a newer horse 1");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByText("Password changed")).toBeVisible();
   await expect(page.getByLabel("New password")).toHaveValue("");
   await logOut(page);

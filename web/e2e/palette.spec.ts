@@ -33,15 +33,15 @@ test("Ctrl-K finds a monitor and opens it, and the focus moves to its page", asy
 
 test("it finds notifiers, settings and actions, and says when there is nothing", async ({ page, member }) => {
   await member.api.monitor({ name: "job" });
-  await member.api.post("notifier/save", { name: "on call", type: "webhook", webhook: { url: "http://127.0.0.1:9/" } });
+  await member.api.post("notifier/save", { name: "pager", type: "webhook", webhook: { url: "http://127.0.0.1:9/" } });
   await openPage(page, "/");
   const find = async (words: string) => {
     await page.keyboard.press("Control+k");
     await field(page).fill(words);
   };
-  await find("call");
-  await options(page).filter({ hasText: "on call" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("on call");
+  await find("page");
+  await options(page).filter({ hasText: "pager" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("pager");
   await find("api keys");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/settings#api-keys$/);

@@ -1,5 +1,52 @@
 /** A team with a bit of everything. */
-import type { Member } from "./service";
+import { PASSWORD, type Member } from "./service";
+
+/** A colleague, two schedules (one with a gap now), a policy of three steps and two rules; returns the paths of their pages. */
+async function createOnCallData({ api, email }: Member, notifierid: string): Promise<string[]> {
+  const colleague = `ann.${email}`;
+  await api.post("team/save", { email: colleague, password1: PASSWORD, password2: PASSWORD, role: "responder" });
+  const { members } = await api.get<{ members: { userid: string; email: string }[] }>("team/members");
+  const idOf = (address: string) => members.find((one) => one.email === address)?.userid ?? "";
+  const [me, ann] = [idOf(email), idOf(colleague)];
+  const turns = { starts: "2026-01-05T09:00", time_zone: "Europe/Berlin" };
+  const night = { days: ["mon", "tue", "wed", "thu", "fri"], from: "22:00", to: "06:00" };
+  const layers = [
+    { name: "Week", users: [me, ann], starts: turns.starts },
+    { name: "Nights", users: [ann], starts: turns.starts, hours: [night] },
+  ];
+  const ops = { name: "Ops", time_zone: turns.time_zone, layers };
+  const { schedule } = await api.post<{ schedule: { scheduleid: string } }>("schedule/save", ops);
+  const { scheduleid } = schedule;
+  const time = (offset: number) => new Date(Date.now() + offset).toISOString();
+  await api.post(`schedule/${scheduleid}/override`, { userid: ann, starts: time(0), ends: time(30_000_000) });
+  // Nobody is on call before its first turn.
+  await api.post("schedule/save", { name: "Database", time_zone: "UTC", layers: [{ users: [ann], starts: "2199-01-01T09:00" }] });
+  const steps = [
+    { after: 0, notify: [{ scheduleid }] },
+    { after: 600, notify: [{ scheduleid }, { notifierid }] },
+    { after: 900, notify: [{ everybody: true }] },
+  ];
+  const production = { name: "Production", steps, repeat: 2, every: 1800, ack_timeout: 7200 };
+  const { policy } = await api.post<{ policy: { policyid: string } }>("policy/save", production);
+  const { policyid } = policy;
+  const rules = [
+    { name: "production", tags: "prod", severities: ["critical"], kinds: ["outage"], policyid, notifiers: notifierid },
+    { name: "office hours", everything: true, hours: [{ ...night, from: "09:00", to: "17:00" }], severity: "info", stop: true },
+  ];
+  await api.post("routing/save", { rules });
+  const quiet = { time_zone: "Europe/Berlin", hours: [night], except: "critical" };
+  await api.post("notifier/save", { notifierid, quiet, min_severity: "warning" });
+  await api.post("contacts/save", { rules: [{ notifierid: "account" }, { notifierid, after: 300, min_severity: "critical" }] });
+  return [
+    "/oncall",
+    "/oncall/policies",
+    "/oncall/routing",
+    "/oncall/policy/new",
+    `/oncall/policy/${policyid}/edit`,
+    "/oncall/schedule/new",
+    `/oncall/schedule/${scheduleid}/edit`,
+  ];
+}
 
 /** Returns the paths of all pages. */
 export async function createSampleData(member: Member): Promise<string[]> {
@@ -32,6 +79,7 @@ export async function createSampleData(member: Member): Promise<string[]> {
   const { serviceid } = await member.api.post<{ serviceid: string }>("service/save", { name: "robot", role: "editor", suspended: true });
   await member.api.post(`service/${serviceid}/key/save`, { name: "nightly", scope: "viewer", tags: "prod", expires: 90 });
   const pages = [
+    ...(await createOnCallData(member, notifierid)),
     "/",
     "/?group=tag",
     "/alerts",

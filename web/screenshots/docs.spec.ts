@@ -1,4 +1,4 @@
-import { apiOf, expect, logIn, test } from "../e2e/service";
+import { apiOf, expect, logIn, test, type Api } from "../e2e/service";
 
 const FOLDER = "../docs/screenshots";
 
@@ -6,6 +6,48 @@ const FOLDER = "../docs/screenshots";
 const DEMO = { email: "demo@example.com", password: "wakeful demo 1" };
 
 test.use({ flags: ["--demo"], settings: { WAKEFUL_BILLING_ENABLED: "true" } });
+
+/** A schedule with nights and a gap at the weekend, a policy and two rules. */
+async function createOnCallData(api: Api, monitorid: string) {
+  const people = ["ann", "bob", "eve"].map((name) => `${name}@example.com`);
+  const password = "wakeful demo 1";
+  for (const email of people) await api.post("team/save", { email, password1: password, password2: password, role: "responder" });
+  const { members } = await api.get<{ members: { userid: string; email: string }[] }>("team/members");
+  const [ann, bob, eve] = people.map((address) => members.find(({ email }) => email === address)?.userid);
+  const starts = "2026-01-05T09:00";
+  const week = {
+    name: "Week",
+    users: [ann, bob],
+    starts,
+    hours: [{ days: ["mon", "tue", "wed", "thu", "fri"], from: "00:00", to: "24:00" }],
+  };
+  const night = { name: "Nights", users: [eve], starts, hours: [{ days: ["mon", "tue", "wed", "thu"], from: "22:00", to: "06:00" }] };
+  const weekend = { name: "Saturday", users: [bob, ann], starts, hours: [{ days: ["sat"], from: "00:00", to: "24:00" }] };
+  const ops = { name: "Ops", time_zone: "Europe/Berlin", layers: [week, night, weekend] };
+  const { schedule } = await api.post<{ schedule: { scheduleid: string } }>("schedule/save", ops);
+  const { scheduleid } = schedule;
+  const later = Date.now() + 2 * 86_400_000;
+  const time = (offset: number) => new Date(later + offset).toISOString();
+  await api.post(`schedule/${scheduleid}/override`, { userid: eve, starts: time(0), ends: time(28_800_000) });
+  const database = { name: "Database", time_zone: "UTC", layers: [{ users: [bob, eve], starts, every: 2, unit: "day" }] };
+  await api.post("schedule/save", database);
+  const hook = { name: "#ops", type: "webhook", webhook: { url: "https://hooks.slack.com/services/T0/B0/x", template: "slack" } };
+  const { notifierid } = await api.post<{ notifierid: string }>("notifier/save", hook);
+  const quiet = { time_zone: "UTC", hours: [{ from: "00:00", to: "23:59" }], except: "critical" };
+  const chat = { name: "Team channel", type: "webhook", webhook: hook.webhook, quiet };
+  const { notifierid: channel } = await api.post<{ notifierid: string }>("notifier/save", chat);
+  const steps = [
+    { after: 0, notify: [{ notifierid }] },
+    { after: 600, notify: [{ notifierid }, { notifierid: channel }] },
+  ];
+  const production = { name: "Production", steps, repeat: 1, every: 1800 };
+  const { policy } = await api.post<{ policy: { policyid: string } }>("policy/save", production);
+  const rules = [
+    { name: "Shop", monitors: [monitorid], kinds: ["outage"], policyid: policy.policyid, notifiers: channel, severity: "warning" },
+    { name: "Everything else", everything: true, severities: ["critical"], notifiers: notifierid },
+  ];
+  await api.post("routing/save", { rules });
+}
 
 test("screenshots", async ({ page, request }) => {
   test.setTimeout(240_000);
@@ -41,6 +83,18 @@ test("screenshots", async ({ page, request }) => {
   await expect(page.getByRole("group", { name: "Preview" })).toContainText("Storefront");
   await page.getByLabel("Webhook URL").blur();
   await page.screenshot({ path: `${FOLDER}/notifier.png` });
+
+  await createOnCallData(api, monitors.find(({ name }) => name === "Storefront")?.monitorid ?? broken);
+  await page.goto("/oncall");
+  await expect(page.getByRole("list", { name: "Shifts" })).toBeVisible();
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: `${FOLDER}/oncall.png`, fullPage: true });
+  await page.goto("/oncall/routing");
+  await page.getByRole("textbox", { name: "Monitor" }).fill("Storefront");
+  await page.getByRole("option", { name: "Storefront" }).first().click();
+  await expect(page.getByRole("region", { name: "Who would be notified" })).toContainText("Production");
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: `${FOLDER}/routing.png`, fullPage: true });
 
   const card = {
     cardholderName: "Ann Example",

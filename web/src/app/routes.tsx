@@ -8,6 +8,7 @@ export interface AppRoute extends Route {
   audience: "guests" | "everyone" | "users" | PagePermission;
 }
 
+const oncall = later(() => import("../features/oncall/page"));
 const maintenance = later(() => import("../features/maintenance/page"));
 
 /** The first one that matches is shown. */
@@ -31,6 +32,13 @@ const routes: AppRoute[] = [
   { path: "/maintenance/new", audience: "respond", load: maintenance },
   { path: "/maintenance/:id", audience: "view", load: maintenance },
   { path: "/maintenance/:id/edit", audience: "respond", load: maintenance },
+  { path: "/oncall", audience: "view", load: oncall },
+  { path: "/oncall/policies", audience: "view", load: oncall },
+  { path: "/oncall/routing", audience: "view", load: oncall },
+  { path: "/oncall/policy/new", audience: "edit", load: oncall },
+  { path: "/oncall/policy/:id/edit", audience: "edit", load: oncall },
+  { path: "/oncall/schedule/new", audience: "edit", load: oncall },
+  { path: "/oncall/schedule/:id/edit", audience: "edit", load: oncall },
   { path: "/notifiers", audience: "view", load: later(() => import("../features/notifiers/page")) },
   { path: "/notifier/new", audience: "edit", load: later(() => import("../features/notifiers/edit")) },
   { path: "/notifier/:id", audience: "view", load: later(() => import("../features/notifiers/detail")) },

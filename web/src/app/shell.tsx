@@ -9,7 +9,7 @@ import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/n
 import { useOnline } from "../shared/lib/online";
 import { useFirstTexts } from "../shared/i18n";
 import { Link, ScrollRestoration, useBusy, useLocation, useNavigate } from "../shared/router";
-import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send, Wrench } from "../shared/ui/icons";
+import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send, Watch, Wrench } from "../shared/ui/icons";
 import { later } from "../shared/ui/later";
 import { LazyMenu } from "../shared/ui/lazy-menu";
 import { Logo } from "../shared/ui/logo";
@@ -111,6 +111,7 @@ function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
             <Item to="/" icon={Pulse} label={t.nav.monitors} one="/monitor/" />
             <Item to="/alerts" icon={Bell} label={t.nav.alerts} one="/alert/" />
             <Item to="/maintenance" icon={Wrench} label={t.nav.maintenance} one="/maintenance/" desktop />
+            <Item to="/oncall" icon={Watch} label={t.nav.oncall} one="/oncall/" desktop />
             <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<NotifierHealth as="badge" />} />
           </>
         )}

@@ -29,6 +29,7 @@ import {
   Send,
   Shield,
   Sun,
+  Watch,
   Wrench,
 } from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";
@@ -108,6 +109,7 @@ function usePages(): Command[] {
   const settings = [
     ["account", t.settings.account],
     ["mfa", t.mfa.title],
+    ["contacts", t.contacts.title],
     ["api-keys", t.apiKeys.title],
     ["sessions", t.settings.sessions],
     ["export", t.settings.exportSection],
@@ -119,6 +121,9 @@ function usePages(): Command[] {
           open("pages", "/", { label: t.nav.monitors, icon: <Pulse /> }),
           open("pages", "/alerts", { label: t.nav.alerts, icon: <Bell /> }),
           open("pages", "/maintenance", { label: t.nav.maintenance, icon: <Wrench /> }),
+          open("pages", "/oncall", { label: t.nav.oncall, icon: <Watch /> }),
+          open("pages", "/oncall/policies", { label: t.escalation.title, hint: t.nav.oncall, icon: <Watch /> }),
+          open("pages", "/oncall/routing", { label: t.routing.title, hint: t.nav.oncall, icon: <Watch /> }),
           open("pages", "/notifiers", { label: t.nav.notifiers, icon: <Send /> }),
           open("pages", "/wallboard", { label: t.nav.wallboard, icon: <Screen /> }),
           open("pages", "/maintenance?view=month", { label: t.palette.month, hint: t.nav.maintenance, icon: <Wrench /> }),

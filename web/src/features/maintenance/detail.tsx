@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { isNotFound } from "../../shared/api/error";
 import { maintenanceQuery, type Maintenance, type Occurrence } from "../../shared/api/maintenances";
+import { covers } from "../../shared/lib/selector";
 import { monitorsQuery } from "../../shared/api/monitors";
 import { interval } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
@@ -21,7 +22,6 @@ import { ExtendItems, RareItems, useWindowActions } from "./actions";
 import { Effects, WindowStatus } from "./labels";
 import { useMayChange } from "../../shared/api/limited";
 import styles from "./maintenance.module.css";
-import { covers } from "./selector";
 import { ruleText, Times } from "./times";
 
 export function WindowPage({ id }: { id: string }) {

@@ -1,17 +1,13 @@
 /** The fields of a window: its name, what it covers, and what happens meanwhile. */
-import { MultiSelect, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
-import { monitorsQuery } from "../../shared/api/monitors";
+import { Switch, Textarea, TextInput } from "@mantine/core";
 import { formatDuration, parseDuration } from "../../shared/lib/duration";
 import { useTexts } from "../../shared/i18n";
 import { flag, text, type Form } from "../../shared/ui/form";
 import { RequiredField } from "../../shared/ui/form-layout";
 import page from "../../shared/ui/form-page.module.css";
 import { Panel } from "../../shared/ui/page";
-import { SegmentedControl } from "../../shared/ui/segmented-control";
+import { SelectorFields } from "../../shared/ui/selector-fields";
 import styles from "./form.module.css";
-import { useIsLimited } from "../../shared/api/limited";
 import type { Values } from "./values";
 
 export type WindowForm = Form<Values>;
@@ -37,78 +33,12 @@ export function About({ form, stored }: { form: WindowForm; stored: boolean }) {
   );
 }
 
-/** How many monitors the list offers at once; the others are found by name. */
-const MAX_OPTIONS = 100;
-
 export function Selection({ form }: { form: WindowForm }) {
   const { form: texts } = useTexts().maintenance;
-  const limited = useIsLimited();
-  const { data } = useQuery(monitorsQuery);
-  const { everything, monitors, tags, all_tags } = form.values;
-  const options = useMemo(() => {
-    const known = (data ?? []).map(({ monitorid, name }) => ({ value: monitorid, label: name }));
-    const deleted = monitors.filter((id) => !known.some(({ value }) => value === id));
-    return [...known, ...deleted.map((id) => ({ value: id, label: id }))].sort((a, b) => a.label.localeCompare(b.label));
-  }, [data, monitors]);
-  const knownTags = useMemo(() => [...new Set((data ?? []).flatMap((monitor) => monitor.tags))].sort(), [data]);
   return (
     <Panel title={texts.what}>
       <div className={page.fields}>
-        {/* Those who are limited to some monitors name them. */}
-        {!limited && (
-          <div className={styles.choice}>
-            <SegmentedControl
-              label={texts.what}
-              choices={[
-                ["some", texts.some],
-                ["all", texts.everything],
-              ]}
-              chosen={everything ? "all" : "some"}
-              choose={(which) => {
-                form.set("everything", which === "all");
-                // Its error is that nothing is selected.
-                form.set("monitors", monitors);
-              }}
-            />
-          </div>
-        )}
-        {!everything && (
-          <MultiSelect
-            name="monitors"
-            label={texts.monitors}
-            description={texts.monitorsHelp}
-            data={options}
-            limit={MAX_OPTIONS}
-            searchable
-            hidePickedOptions
-            value={monitors}
-            error={form.errors.monitors}
-            onChange={(value) => form.set("monitors", value)}
-          />
-        )}
-        {!everything && !limited && (
-          <>
-            <TagsInput
-              name="tags"
-              label={texts.tags}
-              description={texts.tagsHelp}
-              data={knownTags}
-              splitChars={[","]}
-              value={tags}
-              error={form.errors.tags}
-              onChange={(value) => form.set("tags", value)}
-            />
-            <TagsInput
-              name="all_tags"
-              label={texts.allTags}
-              data={knownTags}
-              splitChars={[","]}
-              value={all_tags}
-              error={form.errors.all_tags}
-              onChange={(value) => form.set("all_tags", value)}
-            />
-          </>
-        )}
+        <SelectorFields form={form} label={texts.what} />
       </div>
     </Panel>
   );

@@ -5,6 +5,7 @@ import { POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import { MAINTENANCE, type SaveMaintenance } from "../../shared/api/maintenances";
 import { monitorsQuery } from "../../shared/api/monitors";
+import { isSelected } from "../../shared/lib/selector";
 import { useNow } from "../../shared/lib/now";
 import { useTexts } from "../../shared/i18n";
 import { translate } from "../../shared/i18n/service";
@@ -13,7 +14,7 @@ import { Panel } from "../../shared/ui/page";
 import type { WindowForm } from "./form";
 import styles from "./form.module.css";
 import { Times } from "./times";
-import { bodyOf, check, isPast, isSelected, type Values } from "./values";
+import { bodyOf, check, isPast, type Values } from "./values";
 
 /** Long enough that typing does not send a request for every character. */
 const DEBOUNCE = 350;

@@ -2,28 +2,25 @@
 import { Button, NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useLanguage, useTexts } from "../../shared/i18n";
-import { zones } from "../../shared/lib/zone";
 import { flag, text } from "../../shared/ui/form";
 import { FieldPair } from "../../shared/ui/form-layout";
 import { Cross } from "../../shared/ui/icons";
 import page from "../../shared/ui/form-page.module.css";
 import { Panel } from "../../shared/ui/page";
 import { SegmentedControl } from "../../shared/ui/segmented-control";
+import { Toggles, weekdayName } from "../../shared/ui/toggles";
+import { ZoneField } from "../../shared/ui/zone-field";
 import { dateText } from "./dates";
 import { durationField, type WindowForm } from "./form";
 import styles from "./form.module.css";
 import { ordinals, repeats, switchedTo, weekdays, type Lost, type Repeat, type Rule } from "./rule";
-import { weekdayName } from "./times";
 import type { Values } from "./values";
-
-const MAX_OPTIONS = 100;
 
 export function ScheduleFields({ form }: { form: WindowForm }) {
   const { form: texts } = useTexts().maintenance;
   const { locale } = useLanguage();
-  const { repeat, time_zone, open } = form.values;
+  const { repeat, open } = form.values;
   const [lost, setLost] = useState<readonly Lost[]>([]);
-  const [zoneNames] = useState(() => zones(time_zone));
   const change = (to: Repeat) => {
     const { rule, lost: found } = switchedTo(to, form.values);
     for (const [field, value] of Object.entries(rule)) form.set(field as keyof Rule, value);
@@ -90,18 +87,7 @@ export function ScheduleFields({ form }: { form: WindowForm }) {
           <TextInput type="date" className={styles.short} {...text(form, "until")} label={texts.until} description={texts.untilHelp} />
         )}
         {repeat !== "once" && <Exceptions form={form} />}
-        <Select
-          name="time_zone"
-          label={texts.zone}
-          description={texts.zoneHelp}
-          data={zoneNames}
-          limit={MAX_OPTIONS}
-          searchable
-          allowDeselect={false}
-          value={time_zone}
-          error={form.errors.time_zone}
-          onChange={(value) => value !== null && form.set("time_zone", value)}
-        />
+        <ZoneField form={form} label={texts.zone} help={texts.zoneHelp} />
       </div>
     </Panel>
   );
@@ -123,39 +109,6 @@ function Interval({ form, label }: { form: WindowForm; label: string }) {
   );
 }
 
-interface ToggleProps<T> {
-  legend: string;
-  choices: readonly (readonly [T, text: string, label: string])[];
-  chosen: readonly T[];
-  choose: (chosen: T[]) => void;
-  error: string | undefined;
-}
-
-/** Several small choices; a checkbox each. */
-function Toggles<T extends string | number>({ legend, choices, chosen, choose, error }: ToggleProps<T>) {
-  return (
-    <fieldset className={styles.toggles}>
-      <legend>{legend}</legend>
-      <div>
-        {choices.map(([value, word, label]) => (
-          <label key={value} data-chosen={chosen.includes(value) || undefined}>
-            <input
-              type="checkbox"
-              name="rrule"
-              aria-label={label}
-              aria-invalid={error !== undefined}
-              checked={chosen.includes(value)}
-              onChange={({ currentTarget }) => choose(currentTarget.checked ? [...chosen, value] : chosen.filter((one) => one !== value))}
-            />
-            <span aria-hidden="true">{word}</span>
-          </label>
-        ))}
-      </div>
-      {error !== undefined && <p className={styles.error}>{error}</p>}
-    </fieldset>
-  );
-}
-
 /** Sets a field of the rule, and clears the error of the rule, which is that of its fields. */
 function setDays<F extends "days" | "dates">(form: WindowForm, field: F, value: Values[F]) {
   form.set(field, value);
@@ -168,8 +121,9 @@ function ByWeekday({ form }: { form: WindowForm }) {
   return (
     <>
       <Toggles
+        name="rrule"
         legend={texts.days}
-        choices={weekdays.map((day) => [day, weekdayName(day, locale, "short"), weekdayName(day, locale)] as const)}
+        choices={weekdays.map((day, place) => [day, weekdayName(place, locale, "short"), weekdayName(place, locale)] as const)}
         chosen={form.values.days}
         choose={(days) => setDays(form, "days", days)}
         error={form.errors.rrule}
@@ -185,7 +139,7 @@ function ByMonth({ form }: { form: WindowForm }) {
   const { form: texts } = useTexts().maintenance;
   const { locale } = useLanguage();
   const { monthly, dates, ordinal, weekday } = form.values;
-  const days = useMemo(() => weekdays.map((value) => ({ value, label: weekdayName(value, locale) })), [locale]);
+  const days = useMemo(() => weekdays.map((value, place) => ({ value, label: weekdayName(place, locale) })), [locale]);
   return (
     <>
       <div className={styles.choice}>
@@ -198,6 +152,7 @@ function ByMonth({ form }: { form: WindowForm }) {
       </div>
       {monthly === "day" ? (
         <Toggles
+          name="rrule"
           legend={texts.dates}
           choices={monthDays.map((day) =>
             day < 0 ? ([day, texts.lastDay, texts.lastDayLabel] as const) : ([day, String(day), texts.dayLabel(day)] as const),

@@ -3,6 +3,7 @@ import type { Maintenance, Occurrence } from "../../shared/api/maintenances";
 import { interval } from "../../shared/lib/time";
 import { isSameTime, knownZone, localOf, parseLocal, readerZone } from "../../shared/lib/zone";
 import { useLanguage, useTexts, type Texts } from "../../shared/i18n";
+import { weekdayName } from "../../shared/ui/toggles";
 import { dateText } from "./dates";
 import styles from "./maintenance.module.css";
 import { fromRrule, sortedDates, weekdays, type Weekday } from "./rule";
@@ -71,13 +72,6 @@ export function Times({ occurrences, zone }: { occurrences: readonly Occurrence[
   );
 }
 
-/** The name of a weekday. */
-export function weekdayName(day: Weekday, locale: string, weekday: "long" | "short" = "long"): string {
-  // 5 January 2026 is a Monday.
-  const date = Date.UTC(2026, 0, 5 + weekdays.indexOf(day));
-  return new Intl.DateTimeFormat(locale, { weekday, timeZone: "UTC" }).format(date);
-}
-
 /** How often a window happens, and for how long. */
 export function ruleText(window: Maintenance, locale: string, t: Texts): string {
   const { maintenance } = t;
@@ -90,16 +84,17 @@ export function ruleText(window: Maintenance, locale: string, t: Texts): string 
   if (rule.repeat === "rrule") return window.rrule + length;
   const list = (words: string[]) => new Intl.ListFormat(locale, { type: "conjunction" }).format(words);
   const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" }).format(starts);
+  const nameOf = (day: Weekday) => weekdayName(weekdays.indexOf(day), locale);
   const every = Number(rule.every);
   const end = rule.until === "" ? "" : `, ${maintenance.untilDate(dateText(rule.until, locale))}`;
   if (rule.repeat === "week") {
     if (rule.days.length === weekdays.length && every === 1) return maintenance.daily(time) + length + end;
-    const days = weekdays.filter((day) => rule.days.includes(day)).map((day) => weekdayName(day, locale));
+    const days = weekdays.filter((day) => rule.days.includes(day)).map((day) => nameOf(day));
     return maintenance.weekly(every, list(days), time) + length + end;
   }
   const days =
     rule.monthly === "day"
       ? list(sortedDates(rule.dates).map(maintenance.theDate))
-      : maintenance.theWeekday(maintenance.ordinals[rule.ordinal], weekdayName(rule.weekday, locale));
+      : maintenance.theWeekday(maintenance.ordinals[rule.ordinal], nameOf(rule.weekday));
   return maintenance.monthly(every, days, time) + length + end;
 }

@@ -2,17 +2,14 @@
 import type { Maintenance, SaveMaintenance } from "../../shared/api/maintenances";
 import { formatDuration, parseDuration } from "../../shared/lib/duration";
 import { knownZone, instantOf, localOf, localText, parseLocal } from "../../shared/lib/zone";
+import { isSelected, selectorBody, type Selector } from "../../shared/lib/selector";
 import type { Texts } from "../../shared/i18n";
 import { fromCron, fromRrule, initialRule, rruleOf, type RuleValues } from "./rule";
 
-export interface Values extends RuleValues {
+export interface Values extends RuleValues, Selector {
   name: string;
   description: string;
   isactive: boolean;
-  everything: boolean;
-  monitors: string[];
-  tags: string[];
-  all_tags: string[];
   /** Local, in the zone of the window. */
   starts: string;
   /** Whether it lasts until somebody ends it; only without a rule. */
@@ -106,10 +103,6 @@ export function check(values: Values, t: Texts): Record<string, string> {
   return found;
 }
 
-export function isSelected({ everything, monitors, tags, all_tags }: Values): boolean {
-  return everything || monitors.length + tags.length + all_tags.length > 0;
-}
-
 /** Whether it ends before now and happens once: then it only corrects the statistics. */
 export function isPast(values: Values, now: number): boolean {
   if (values.repeat !== "once" || values.open) return false;
@@ -123,10 +116,6 @@ function scheduleOf(values: Values) {
   const duration = parseDuration(values.duration) ?? 0;
   const rule = repeat === "cron" ? { cron: values.cron.trim() } : { rrule: rruleOf(values) };
   return { starts, time_zone, duration, ...rule, except: values.except };
-}
-
-function selectorOf({ everything, monitors, tags, all_tags }: Values) {
-  return everything ? { everything, monitors: [], tags: [], all_tags: [] } : { everything, monitors, tags, all_tags };
 }
 
 function othersOf(values: Values): SaveMaintenance {
@@ -143,7 +132,7 @@ function othersOf(values: Values): SaveMaintenance {
 
 /** The whole window. */
 export function bodyOf(values: Values): SaveMaintenance {
-  return { ...othersOf(values), ...selectorOf(values), ...scheduleOf(values) };
+  return { ...othersOf(values), ...selectorBody(values), ...scheduleOf(values) };
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -157,7 +146,7 @@ export function changesOf(window: Maintenance, values: Values): SaveMaintenance 
   return {
     maintenanceid: window.maintenanceid,
     ...Object.fromEntries(others),
-    ...part(selectorOf(before), selectorOf(values)),
+    ...part(selectorBody(before), selectorBody(values)),
     ...part(scheduleOf(before), scheduleOf(values)),
   };
 }

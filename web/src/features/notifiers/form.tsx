@@ -14,6 +14,8 @@ import { Send } from "../../shared/ui/icons";
 import { Panel } from "../../shared/ui/page";
 import { notifiersQuery, save, test, type Notifier } from "./data";
 import { formOf, kinds, type Kind } from "./kinds";
+import { checkRules, rulesBody } from "./message-rules";
+import { MessageRulesFields } from "./message-rules-fields";
 import styles from "./notifiers.module.css";
 import { Preview } from "./preview";
 import { TestAnswer, type Answer } from "./test-answer";
@@ -26,7 +28,15 @@ export function useNotifierForm(was: Notifier | undefined, start: Values, saved:
   const client = useQueryClient();
   const { data } = useQuery(notifiersQuery);
   const taken = (data ?? []).filter(({ notifierid }) => notifierid !== was?.notifierid).map(({ name }) => name);
-  const form = useForm(start, async (values) => saved(await save(client, bodyOf(values, taken, was?.notifierid)), values));
+  const t = useTexts();
+  const form = useForm(
+    start,
+    async (values) => {
+      const body = { ...bodyOf(values, taken, was?.notifierid), ...rulesBody(values, was) };
+      saved(await save(client, body), values);
+    },
+    (values) => checkRules(values, t),
+  );
   return { form, taken };
 }
 
@@ -66,6 +76,7 @@ export function NotifierFields({ form, taken, was, cancel }: Props) {
           </div>
         </Panel>
         {Server && <Server form={form} />}
+        <MessageRulesFields form={form} />
         <FormError text={form.fault} />
         <TestBeforeSaving form={form} taken={taken} was={was} />
         <ButtonRow>

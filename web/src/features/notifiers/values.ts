@@ -4,9 +4,11 @@
  * types and templates; the fields of one kind are in its file in ./kinds.
  */
 import type { Notifier, SaveNotifier } from "./data";
+import { readerZone } from "../../shared/lib/zone";
+import { initialRules, rulesOf, type MessageRules } from "./message-rules";
 import { defaults, formOf, type Kind, type KindValues } from "./kinds";
 
-export interface Values extends KindValues {
+export interface Values extends KindValues, MessageRules {
   kind: Kind;
   name: string;
   isdefault: boolean;
@@ -14,11 +16,12 @@ export interface Values extends KindValues {
 
 /** `address` is that of the user's account. */
 export function initial(kind: Kind, address = ""): Values {
-  return { ...defaults(), "account.email": address, kind, name: "", isdefault: false };
+  return { ...defaults(), ...initialRules(readerZone()), "account.email": address, kind, name: "", isdefault: false };
 }
 
 export function valuesOf(notifier: Notifier, kind: Kind): Values {
-  return { ...initial(kind), ...formOf(kind).valuesOf(notifier), name: notifier.name, isdefault: notifier.isdefault };
+  const { name, isdefault } = notifier;
+  return { ...initial(kind), ...formOf(kind).valuesOf(notifier), ...rulesOf(notifier, readerZone()), name, isdefault };
 }
 
 /** The request; `taken` are the names of other notifiers. */

@@ -8,6 +8,7 @@ import { Account } from "./account";
 import { ExportData } from "./export-data";
 import { DeleteAccount } from "./delete-account";
 import { ApiKeys } from "./api-keys";
+import { Contacts } from "./contacts";
 import { Mfa } from "./mfa";
 import { Sessions } from "./sessions";
 
@@ -18,6 +19,7 @@ export function Component() {
     <Page title={t.settings.title} narrow>
       <Account />
       <Mfa />
+      <Contacts />
       <ApiKeys />
       <Sessions />
       {hasBilling && (

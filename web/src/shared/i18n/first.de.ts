@@ -21,6 +21,7 @@ export const first: FirstTexts = {
     monitors: "Monitore",
     alerts: "Alarme",
     maintenance: "Wartung",
+    oncall: "Rufbereitschaft",
     notifiers: "Melder",
     billing: "Abrechnung",
     team: "Team",

@@ -24,6 +24,7 @@ export const first = {
     monitors: "Monitors",
     alerts: "Alerts",
     maintenance: "Maintenance",
+    oncall: "On call",
     notifiers: "Notifiers",
     billing: "Billing",
     team: "Team",

@@ -39,7 +39,7 @@ export function useForm<V extends object>(
 
   const set = useCallback(<K extends keyof V>(field: K, value: V[K]) => {
     setValues((old) => ({ ...old, [field]: value }));
-    setErrors((old) => (old[field as string] === undefined ? old : { ...old, [field as string]: undefined }));
+    setErrors((old) => without(old, field as string));
     setFault(null);
   }, []);
 
@@ -69,6 +69,13 @@ export function useForm<V extends object>(
   };
 
   return { values, errors, fault, busy, dirty: differ(start, values), set, refuse, submit };
+}
+
+/** The errors without that of a field, and those of the fields in it (`steps.0.after`). */
+function without(errors: Errors, field: string): Errors {
+  const isOf = (name: string) => name === field || name.startsWith(`${field}.`);
+  const entries = Object.entries(errors);
+  return entries.some(([name]) => isOf(name)) ? Object.fromEntries(entries.filter(([name]) => !isOf(name))) : errors;
 }
 
 function differ(a: unknown, b: unknown): boolean {

@@ -59,6 +59,13 @@ export const Copy = icon(
     <path d="M10.5 5.5V4A1.5 1.5 0 0 0 9 2.5H4A1.5 1.5 0 0 0 2.5 4v5A1.5 1.5 0 0 0 4 10.5h1.5" />
   </>,
 );
+/** Who is on call. */
+export const Watch = icon(
+  <>
+    <circle cx="8" cy="8" r="6" />
+    <path d="M8 4.5V8l2.5 1.5" />
+  </>,
+);
 export const Check = icon(<path d="m3 8.5 3.25 3.25L13 4.75" />);
 export const Cross = icon(<path d="m4 4 8 8M12 4l-8 8" />);
 export const Pause = icon(<path d="M5.5 3.5v9M10.5 3.5v9" />);

@@ -2,11 +2,12 @@
 import { Button, Menu, Textarea } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { severities } from "../../../shared/api/alerting-sets";
 import { isNotFound } from "../../../shared/api/error";
 import { useMe } from "../../../shared/api/session";
 import { teamQuery } from "../../../shared/api/team";
 import { useNow } from "../../../shared/lib/now";
-import { span } from "../../../shared/lib/time";
+import { exact, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Link, useParams } from "../../../shared/router";
 import { ActionMenu } from "../../../shared/ui/action-menu";
@@ -30,7 +31,9 @@ import { Responses, SeverityLabel, StatusLabel } from "./labels";
 import { inOrder } from "./notes";
 import { ResolveDialog, SnoozeMenu } from "./respond";
 import { Timeline } from "./timeline";
-import { isLasting, severities } from "./view";
+import { isLasting } from "./view";
+
+const MINUTE = 60_000;
 
 export function Component() {
   const t = useTexts();
@@ -57,6 +60,7 @@ function AlertPage({ detail: { alert, timeline } }: { detail: Detail }) {
           <SeverityLabel severity={alert.severity} />
           <Link to={`/monitor/${monitorid}`}>{name}</Link>
           <Responses alert={alert} />
+          <NextStep alert={alert} />
         </>
       }
       actions={
@@ -78,6 +82,24 @@ function AlertPage({ detail: { alert, timeline } }: { detail: Detail }) {
         </May>
       </Panel>
     </DetailLayout>
+  );
+}
+
+/** The escalation step that follows unless somebody responds. */
+function NextStep({ alert: { next_step } }: { alert: Alert }) {
+  const { alerts } = useTexts();
+  const { locale } = useLanguage();
+  const now = useNow();
+  if (!next_step) return null;
+  const names = new Intl.ListFormat(locale, { type: "conjunction" }).format(next_step.notifies);
+  const left = Date.parse(next_step.at) - now;
+  return (
+    <span className={styles.next}>
+      {alerts.nextStep(next_step.step, names || alerts.nextNobody)}{" "}
+      <time dateTime={next_step.at} title={exact(Date.parse(next_step.at), locale)}>
+        {left < MINUTE ? alerts.nextSoon : alerts.nextIn(span(Math.ceil(left / MINUTE) * MINUTE))}
+      </time>
+    </span>
   );
 }
 

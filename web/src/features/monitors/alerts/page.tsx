@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { severities } from "../../../shared/api/alerting-sets";
 import { monitorsQuery } from "../../../shared/api/monitors";
 import type { Severity } from "../../../shared/api/closed-sets";
 import { useMay } from "../../../shared/api/session";
@@ -11,7 +12,8 @@ import { useTexts } from "../../../shared/i18n";
 import { Link, pathWith, useSearchParams } from "../../../shared/router";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
-import { Wrench } from "../../../shared/ui/icons";
+import { Watch, Wrench } from "../../../shared/ui/icons";
+import { LinkTabs } from "../../../shared/ui/link-tabs";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
 import { Page, Panel } from "../../../shared/ui/page";
@@ -24,7 +26,7 @@ import { Bulk } from "./bulk";
 import { alertsQuery, type Outcome } from "./data";
 import { AlertRows } from "./rows";
 import { SkippedNotice, type SkippedAlert } from "./skipped";
-import { isFiltered, isLasting, searchOf, severities, tabNames, viewOf, type AlertView } from "./view";
+import { isFiltered, isLasting, searchOf, tabNames, viewOf, type AlertView } from "./view";
 
 /** How many are shown at first, and after "Show older". */
 const LIMITS = [200, 500, 1000] as const;
@@ -41,9 +43,12 @@ export function Component() {
       lead={t.alerts.lead}
       actions={
         <>
-          {/* The navigation of small screens has no room for it. */}
+          {/* The navigation of small screens has no room for these. */}
           <Button variant="default" component={Link} to="/maintenance" leftSection={<Wrench />}>
             {t.nav.maintenance}
+          </Button>
+          <Button variant="default" component={Link} to="/oncall" leftSection={<Watch />}>
+            {t.nav.oncall}
           </Button>
           <Reports />
         </>
@@ -59,18 +64,13 @@ export function Component() {
 
 function Tabs({ view }: { view: AlertView }) {
   const { alerts } = useTexts();
+  const addressOf = (tab: AlertView["tab"]) => pathWith("/alerts", searchOf({ ...view, tab }).toString());
   return (
-    <nav className={styles.tabs} aria-label={alerts.tabsLabel}>
-      {tabNames.map((tab) => (
-        <Link
-          key={tab}
-          to={pathWith("/alerts", searchOf({ ...view, tab }).toString())}
-          aria-current={view.tab === tab ? "page" : undefined}
-        >
-          {alerts.tabs[tab]}
-        </Link>
-      ))}
-    </nav>
+    <LinkTabs
+      label={alerts.tabsLabel}
+      tabs={tabNames.map((tab) => [addressOf(tab), alerts.tabs[tab]] as const)}
+      current={addressOf(view.tab)}
+    />
   );
 }
 

@@ -2,27 +2,28 @@
 import type { ReactNode } from "react";
 import { deliveryStateOf, isPartly } from "../../../shared/api/deliveries";
 import { find } from "../../../shared/api/closed-sets";
+import { severities } from "../../../shared/api/alerting-sets";
 import { useTexts } from "../../../shared/i18n";
 import { Link } from "../../../shared/router";
 import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { RefusedRecipients } from "../../../shared/ui/recipients";
 import { Moment } from "../../../shared/ui/time";
+import line from "../../../shared/ui/timeline.module.css";
 import styles from "./alert.module.css";
 import type { TimelineEntry } from "./data";
 import { noteOf } from "./notes";
 import { DeliveryStatus, isUndelivered, Undelivered } from "./rows";
-import { severities } from "./view";
 
 export function Timeline({ entries, about }: { entries: TimelineEntry[]; about: string }) {
   return (
-    <ol className={styles.timeline}>
+    <ol className={line.timeline}>
       {entries.map((entry, index) => (
         // The timeline only grows, at its end; its entries have no ids.
         <li key={index} data-kind={kindOf(entry)}>
-          <span className={styles.at}>
+          <span className={line.at}>
             <Moment at={entry.at} />
           </span>
-          <div className={styles.entry}>{entry.delivery ? <Message entry={entry} about={about} /> : <Note entry={entry} />}</div>
+          <div className={line.entry}>{entry.delivery ? <Message entry={entry} about={about} /> : <Note entry={entry} />}</div>
         </li>
       ))}
     </ol>

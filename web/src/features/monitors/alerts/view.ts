@@ -1,4 +1,5 @@
 /** Which alerts are shown: a tab and filters, all of them in the URL. */
+import { severities } from "../../../shared/api/alerting-sets";
 import { find, valuesOfSet, type AlertStatus, type Severity } from "../../../shared/api/closed-sets";
 
 /** The statuses of each tab. */
@@ -10,8 +11,6 @@ export const tabs = {
 } as const satisfies Record<string, readonly AlertStatus[]>;
 export type Tab = keyof typeof tabs;
 export const tabNames = valuesOfSet<Tab>({ open: true, acknowledged: true, suppressed: true, over: true });
-
-export const severities = valuesOfSet<Severity>({ critical: true, warning: true, info: true });
 
 export interface AlertView {
   tab: Tab;

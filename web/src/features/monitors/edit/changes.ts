@@ -4,17 +4,21 @@ import type { Values } from "./values";
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** The fields of `after` that differ, one level into `http` and `dns`. A new type needs all of its settings. */
+/** The fields of `after` that differ, one level into `http`, `dns` and `group`. A new type needs all of its settings. */
 export function changesOf(before: SaveMonitor, after: SaveMonitor): SaveMonitor {
-  return before.type === after.type ? differing(before, after) : after;
+  if (before.type !== after.type) return after;
+  const old = before as Record<string, unknown>;
+  return Object.fromEntries(
+    differing(before, after).map(([key, value]) => [
+      key,
+      isObject(value) && isObject(old[key]) ? Object.fromEntries(differing(old[key], value)) : value,
+    ]),
+  );
 }
 
-function differing(before: object, after: object): object {
+function differing(before: object, after: object): [string, unknown][] {
   const old = before as Record<string, unknown>;
-  const changed = Object.entries(after).filter(([key, value]) => !same(old[key], value));
-  return Object.fromEntries(
-    changed.map(([key, value]) => [key, isObject(value) && isObject(old[key]) ? differing(old[key], value) : value]),
-  );
+  return Object.entries(after).filter(([key, value]) => !same(old[key], value));
 }
 
 function isObject(value: unknown): value is object {

@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { notifiersQuery } from "../../../shared/api/notifiers";
+import { policiesQuery } from "../../../shared/api/policies";
 import { useTexts } from "../../../shared/i18n";
 import type { Form } from "../../../shared/ui/form";
 import { formOf } from "../types";
@@ -45,8 +46,10 @@ export function Conflicts({ conflicts, form }: { conflicts: readonly Conflict[];
 function useShown(): (field: keyof Values, value: unknown) => string {
   const t = useTexts();
   const { data } = useQuery(notifiersQuery);
+  const { data: policies } = useQuery(policiesQuery);
   const name = (id: string) => data?.find(({ notifierid }) => notifierid === id)?.name ?? id;
   return (field, value) => {
+    if (field === "policyid") return policies?.find(({ policyid }) => policyid === value)?.name ?? t.escalation.noPolicy;
     if (typeof value === "boolean") return value ? t.notifiers.on : t.notifiers.off;
     const text = Array.isArray(value)
       ? value.map((item) => (field === "notifiers" ? name(String(item)) : String(item))).join(", ")

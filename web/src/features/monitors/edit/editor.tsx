@@ -2,6 +2,8 @@
 import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState, type KeyboardEvent } from "react";
+import { severities } from "../../../shared/api/alerting-sets";
+import { policiesQuery } from "../../../shared/api/policies";
 import { formatDuration, parseDuration } from "../../../shared/lib/duration";
 import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/i18n";
@@ -13,7 +15,6 @@ import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
 import { FieldPair } from "../../../shared/ui/form-layout";
 import { showToast } from "../../../shared/ui/toast";
 import { monitorsQuery, types, type Monitor } from "../data";
-import { severities } from "../alerts/view";
 import { NotifierPicker } from "../notifier-picker";
 import { LOCAL, regionsQuery } from "../regions";
 import { formOf } from "../types";
@@ -245,7 +246,30 @@ function Notify({ form }: { form: MonitorForm }) {
         description={t.form.severityHelp}
         data={severities.map((value) => ({ value, label: t.alerts.severities[value] }))}
       />
+      <PolicyField form={form} />
     </Panel>
+  );
+}
+
+/** Shown if the team has policies. */
+function PolicyField({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  const { data = [] } = useQuery(policiesQuery);
+  const { policyid } = form.values;
+  if (data.length === 0 && policyid === "") return null;
+  const known = data.map((policy) => ({ value: policy.policyid, label: policy.name }));
+  return (
+    <Select
+      name="policyid"
+      className={styles.severity}
+      label={t.escalation.policy}
+      description={t.escalation.policyHelp}
+      data={[{ value: "", label: t.escalation.noPolicy }, ...known]}
+      allowDeselect={false}
+      value={policyid}
+      error={form.errors.policyid}
+      onChange={(value) => form.set("policyid", value ?? "")}
+    />
   );
 }
 
@@ -257,7 +281,7 @@ function Advanced({ form }: { form: MonitorForm }) {
   const { Advanced: Fields, advanced = [], Passive } = formOf(form.values.type);
   const wrong = [...folded, ...advanced].some((field) => form.errors[field] !== undefined);
   return (
-    <details className={styles.advanced} open={open || wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className={page.advanced} open={open || wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t.form.advanced}</summary>
       <div className={page.fields}>
         {Fields && <Fields form={form} />}

@@ -20,6 +20,8 @@ export interface Values extends TypeValues {
   retry_interval: string;
   resend_interval: string;
   severity: Severity;
+  /** An ID, or empty for none. */
+  policyid: string;
   upside_down_mode: boolean;
   tags: string[];
   /** IDs. */
@@ -50,6 +52,7 @@ export function initial(type: Type): Values {
     retry_interval: "",
     resend_interval: "",
     severity: "critical",
+    policyid: "",
     depends_on: [],
     flap_outages: 0,
     flap_within: formatDuration(3600),
@@ -78,6 +81,7 @@ export function valuesOf(monitor: Monitor): Values {
     retry_interval: optional(monitor.retry_interval),
     resend_interval: optional(monitor.resend_interval),
     severity: monitor.severity,
+    policyid: monitor.policyid ?? "",
     depends_on: monitor.depends_on,
     flap_outages: monitor.flap_outages,
     flap_within: formatDuration(monitor.flap_within),
@@ -122,6 +126,7 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     retry_interval: seconds(values.retry_interval),
     resend_interval: seconds(values.resend_interval),
     severity: values.severity,
+    policyid: values.policyid,
     depends_on: values.depends_on,
     flap_outages: values.flap_outages === "" ? 0 : values.flap_outages,
     ...(values.flap_within.trim() !== "" && { flap_within: seconds(values.flap_within) }),
@@ -148,6 +153,7 @@ const unprobed: ReadonlySet<string> = new Set<keyof SaveMonitor>([
   "retry_interval",
   "resend_interval",
   "severity",
+  "policyid",
   "depends_on",
   "flap_outages",
   "flap_within",
@@ -175,6 +181,7 @@ export function labelsOf(t: Texts): Record<string, string> {
     retry_interval: t.form.retryInterval,
     resend_interval: t.form.remind,
     severity: t.alerts.severity,
+    policyid: t.escalation.policy,
     depends_on: t.form.dependsOn,
     flap_outages: t.form.flapOutages,
     flap_within: t.form.flapWithin,
