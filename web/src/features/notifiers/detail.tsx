@@ -2,6 +2,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { find } from "../../shared/api/closed-sets";
 import { change, monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useMay, useMe } from "../../shared/api/session";
@@ -24,8 +25,10 @@ import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { VerifyAddress } from "../../shared/ui/verify-address";
 import { REFETCH_INTERVAL, notifiersQuery, offReason, remove, rotate, save, test, type Notifier } from "./data";
+import { Convert } from "./convert";
 import { Deliveries } from "./deliveries";
 import { HealthBadge, useKindName } from "./kind";
+import { services } from "./kinds";
 import styles from "./notifiers.module.css";
 import { TestAnswer, type Answer } from "./test-answer";
 
@@ -51,6 +54,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
   // Only its user may change a personal notifier.
   const isOwn = !notifier.account || notifier.account.userid === userid;
   const changeable = edits && isOwn;
+  const converts = find(services, notifier.webhook?.template.toLowerCase() ?? null);
   return (
     <DetailLayout
       title={notifier.name}
@@ -59,7 +63,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
       under={
         <>
           <span>{word(notifier)}</span>
-          <span className="code">{receiverOf(notifier)}</span>
+          {receiverOf(notifier) !== "" && <span className="code">{receiverOf(notifier)}</span>}
         </>
       }
       actions={<Actions notifier={notifier} changeable={changeable} report={setAnswer} />}
@@ -70,6 +74,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
       {answer && <TestAnswer answer={answer} />}
       <Deliveries id={notifier.notifierid} />
       <Linked notifier={notifier} />
+      {changeable && converts && <Convert notifier={notifier} type={converts} />}
       {notifier.type === "webhook" && (notifier.redacted ? <HiddenSignature /> : <Signature id={notifier.notifierid} />)}
     </DetailLayout>
   );
