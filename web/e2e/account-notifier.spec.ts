@@ -1,6 +1,6 @@
 import { axeViolations, openPage } from "./axe";
 import { startMailServer, type MailServer } from "./receiver";
-import { choose, expect, PASSWORD, signUp, logIn, test as base } from "./service";
+import { chooseKind, expect, PASSWORD, signUp, logIn, test as base } from "./service";
 
 /** A service with a mail server of its own. */
 const test = base.extend<object, { mailServer: MailServer }>({
@@ -92,7 +92,7 @@ test("an outage before the address is verified is mailed afterwards", async ({ p
 
 test("the form of a notifier offers the account's own address once", async ({ page, member }) => {
   await openPage(page, "/notifier/new");
-  await choose(page, "My account’s email");
+  await chooseKind(page, "My account’s email");
   await expect(page.getByLabel("To", { exact: true })).toHaveValue(member.email);
   expect(await axeViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Create notifier" }).click();
@@ -100,8 +100,9 @@ test("the form of a notifier offers the account's own address once", async ({ pa
   await openPage(page, "/notifiers");
   await expect(page.getByRole("listitem").filter({ hasText: "My account’s email" })).toContainText(member.email);
   await openPage(page, "/notifier/new");
-  await expect(page.getByRole("radio", { name: "Email", exact: true })).toBeVisible();
-  await expect(page.getByRole("radio", { name: "My account’s email" })).toHaveCount(0);
+  const tiles = page.getByRole("list", { name: "Kinds of notifiers" });
+  await expect(tiles.getByRole("button", { name: /^Email/ })).toBeVisible();
+  await expect(tiles.getByRole("button", { name: /^My account’s email/ })).toHaveCount(0);
 });
 
 test("a colleague sees it, but cannot change it", async ({ page, member }) => {

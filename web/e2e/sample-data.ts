@@ -53,6 +53,8 @@ export async function createSampleData(member: Member): Promise<string[]> {
   const hook = { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } };
   const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
   await member.api.post("notifier/save", { ...hook, name: "old", isactive: false });
+  const ntfy = { name: "phone", type: "ntfy", ntfy: { server: "http://127.0.0.1:9", topic: "alerts", token: "tk_sample" } };
+  const phone = await member.api.post<{ notifierid: string }>("notifier/save", ntfy);
   const job = await member.api.monitor({ name: "nightly backup", tags: "prod, eu", notifiers: notifierid });
   await member.api.report(job.monitorid, "up", { message: "done", load_time: 120 });
   await member.api.report(job.monitorid, "down", { message: "disk full" });
@@ -93,12 +95,20 @@ export async function createSampleData(member: Member): Promise<string[]> {
     "/notifiers",
     "/notifier/new",
     "/notifier/new?kind=own",
+    "/notifier/new?kind=slack",
     `/notifier/${notifierid}`,
     "/team",
     "/team/audit",
     "/settings",
   ];
-  pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/wallboard", "/nothing/here");
+  pages.push(
+    `/notifier/${notifierid}/edit`,
+    `/notifier/${phone.notifierid}/edit`,
+    "/billing",
+    "/monitor/new",
+    "/wallboard",
+    "/nothing/here",
+  );
   pages.push(`/monitor/${calm.monitorid}/notify`, "/admin");
   for (const section of ["teams", "users", "deliveries", "settings", "audit"]) pages.push(`/admin/${section}`);
   return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];

@@ -9,7 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect, createServer as createTcp, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test as base, expect, type APIRequestContext, type Page } from "@playwright/test";
+import { test as base, expect, type APIRequestContext, type Locator, type Page } from "@playwright/test";
 
 export { expect };
 export const PASSWORD = "correct horse 9";
@@ -223,6 +223,16 @@ export async function choose(page: Page, name: string | RegExp) {
   const radio = page.getByRole("radio", { name, exact: typeof name === "string" });
   await page.locator("label").filter({ has: radio }).click();
   await expect(radio).toBeChecked();
+}
+
+/** Chooses a kind in the gallery of new notifiers. */
+export async function chooseKind(within: Page | Locator, name: string) {
+  const tiles = within.getByRole("list", { name: "Kinds of notifiers" });
+  await tiles
+    .getByRole("button")
+    .filter({ has: within.getByText(name, { exact: true }) })
+    .click();
+  await expect(within.getByRole("button", { name: "Choose another" })).toBeVisible();
 }
 
 /** Logs out and waits for the login page. */

@@ -1,5 +1,5 @@
 import { startHook } from "./receiver";
-import { choose, expect, PASSWORD, test } from "./service";
+import { chooseKind, expect, PASSWORD, test } from "./service";
 
 test("from sign-up to the first alert: monitor, notifier, outage, notification, recovery", async ({ page, service }) => {
   test.setTimeout(120_000);
@@ -22,7 +22,7 @@ test("from sign-up to the first alert: monitor, notifier, outage, notification, 
 
   await page.getByRole("link", { name: "Notifiers", exact: true }).click();
   await page.getByRole("main").getByRole("link", { name: "New notifier" }).click();
-  await choose(page, "Webhook");
+  await chooseKind(page, "Webhook");
   await page.getByLabel("Webhook URL").fill(hook.url);
   await page.getByLabel("Name", { exact: true }).fill("pager");
   await page.getByRole("button", { name: "Create notifier" }).click();

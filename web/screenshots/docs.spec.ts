@@ -80,10 +80,14 @@ test("screenshots", async ({ page, request }) => {
   await page.mouse.move(0, 0);
   await page.screenshot({ path: `${FOLDER}/monitor.png`, fullPage: true });
 
-  await page.goto("/notifier/new?kind=standard");
-  await page.getByLabel("Webhook URL").fill("https://hooks.example.com/wakeful");
+  await page.goto("/notifier/new");
+  await expect(page.getByRole("button", { name: /^Slack/ })).toBeVisible();
+  await page.getByLabel("Search kinds").blur();
+  await page.screenshot({ path: `${FOLDER}/notifiers.png` });
+  await page.goto("/notifier/new?kind=slack");
+  await page.getByLabel("Channel ID").fill("C024BE91L");
   await expect(page.getByRole("group", { name: "Preview" })).toContainText("Storefront");
-  await page.getByLabel("Webhook URL").blur();
+  await page.getByLabel("Channel ID").blur();
   await page.screenshot({ path: `${FOLDER}/notifier.png` });
 
   await createOnCallData(api, monitors.find(({ name }) => name === "Storefront")?.monitorid ?? broken);

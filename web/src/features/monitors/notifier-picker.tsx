@@ -2,7 +2,7 @@
 import { Button, Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { use, useState } from "react";
-import { kindOfNotifier, notifiersQuery, receiverOf } from "../../shared/api/notifiers";
+import { describeNotifier, notifiersQuery } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
 import { NotifierDialogContext, type NotifierDialogProps } from "../../shared/lib/notifier-dialog";
 import { Badge } from "../../shared/ui/badge";
@@ -49,7 +49,7 @@ export function NotifierPicker({ chosen, choose, quiet = false }: Props) {
                   {!notifier.isactive && <Badge tone="wait">{t.notifiers.off}</Badge>}
                 </span>
               }
-              description={`${t.notifiers.kinds[kindOfNotifier(notifier, t.notifiers.kinds)]} · ${receiverOf(notifier)}`}
+              description={describeNotifier(notifier, t.notifiers.kinds)}
             />
           ))}
       </div>

@@ -8,7 +8,15 @@ import type { Answer } from "./test-answer";
 
 export { notifiersQuery, type Notifier };
 export type SaveNotifier = components["schemas"]["SaveNotifier"];
+export type ServiceField = components["schemas"]["NotifierField"];
 export type Delivery = components["schemas"]["NotifierDelivery"];
+
+/** The services that notifiers can send to, with their settings. They are the same until the next version. */
+export const kindsQuery = queryOptions({
+  queryKey: ["notifier-kinds"],
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/notifier/kinds", { signal })).then((answer) => answer.kinds),
+  staleTime: Infinity,
+});
 
 /** How often deliveries are fetched, in ms; there are no events for them. */
 export const REFETCH_INTERVAL = 6000;

@@ -2,6 +2,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { find } from "../../shared/api/closed-sets";
 import { change, monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useMay, useMe } from "../../shared/api/session";
@@ -26,8 +27,10 @@ import { useErrorMessage } from "../../shared/ui/error-message";
 import { weekdayName } from "../../shared/ui/toggles";
 import { VerifyAddress } from "../../shared/ui/verify-address";
 import { REFETCH_INTERVAL, notifiersQuery, offReason, remove, rotate, save, test, type Notifier } from "./data";
+import { Convert } from "./convert";
 import { Deliveries } from "./deliveries";
 import { HealthBadge, useKindName } from "./kind";
+import { services } from "./kinds";
 import styles from "./notifiers.module.css";
 import { TestAnswer, type Answer } from "./test-answer";
 
@@ -53,6 +56,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
   // Only its user may change a personal notifier.
   const isOwn = !notifier.account || notifier.account.userid === userid;
   const changeable = edits && isOwn;
+  const converts = find(services, notifier.webhook?.template.toLowerCase() ?? null);
   return (
     <DetailLayout
       title={notifier.name}
@@ -61,7 +65,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
       under={
         <>
           <span>{word(notifier)}</span>
-          <span className="code">{receiverOf(notifier)}</span>
+          {receiverOf(notifier) !== "" && <span className="code">{receiverOf(notifier)}</span>}
           <Limits notifier={notifier} />
         </>
       }
@@ -73,6 +77,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
       {answer && <TestAnswer answer={answer} />}
       <Deliveries id={notifier.notifierid} />
       <Linked notifier={notifier} />
+      {changeable && converts && <Convert notifier={notifier} type={converts} />}
       {notifier.type === "webhook" && (notifier.redacted ? <HiddenSignature /> : <Signature id={notifier.notifierid} />)}
     </DetailLayout>
   );

@@ -13,7 +13,8 @@ import { showToast } from "../../shared/ui/toast";
 import { UnsavedChangesGuard } from "../../shared/ui/unsaved-changes";
 import { notifiersQuery, type Notifier } from "./data";
 import { hasSecret, NotifierFields, Secret, useNotifierForm } from "./form";
-import { kindOf } from "./kinds";
+import { Gallery } from "./gallery";
+import { offeredKind } from "./kinds";
 import { initial, valuesOf, type Values } from "./values";
 
 export function Component() {
@@ -22,13 +23,24 @@ export function Component() {
   const { email } = useMe();
   const [search] = useSearchParams();
   const { data, error, refetch } = useQuery({ ...notifiersQuery, enabled: id !== undefined });
-  if (id === undefined) return <Editor key="new" start={initial(kindOf(search.get("kind")), email)} />;
+  const kind = offeredKind(search.get("kind"));
+  if (id === undefined) return kind ? <Editor key={kind} start={initial(kind, email)} /> : <ChooseKind />;
   const found = data?.find((notifier) => notifier.notifierid === id);
   // Without its secrets, it was fetched before the user got this role, and is being fetched again.
   if (found?.redacted) return <Loading />;
   if (found) return <Editor key={id} was={found} start={valuesOf(found, kindOfNotifier(found, t.notifiers.kinds))} />;
   if (data) return <NotFound instead={["/notifiers", t.notifiers.title]} />;
   return error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />;
+}
+
+function ChooseKind() {
+  const t = useTexts();
+  const navigate = useNavigate();
+  return (
+    <Page title={t.notifiers.new}>
+      <Gallery choose={(kind) => void navigate(`/notifier/new?kind=${kind}`)} />
+    </Page>
+  );
 }
 
 function Editor({ was, start }: { was?: Notifier; start: Values }) {
@@ -52,7 +64,13 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
   }
   return (
     <Page title={was ? t.form.editTitle(was.name) : t.notifiers.new}>
-      <NotifierFields form={form} taken={taken} was={was} cancel={() => void navigate(-1)} />
+      <NotifierFields
+        form={form}
+        taken={taken}
+        was={was}
+        cancel={() => void navigate(-1)}
+        {...(!was && { chooseKind: () => void navigate("/notifier/new", { replace: true }) })}
+      />
       <UnsavedChangesGuard when={() => form.dirty && !leaving.current} />
     </Page>
   );

@@ -3,7 +3,6 @@ import { Button, Switch, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../../shared/api/error";
-import { useAccountNotifier } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
 import { CopyLine } from "../../shared/ui/copy-line";
 import { FormError } from "../../shared/ui/error-notice";
@@ -13,7 +12,9 @@ import { ButtonRow } from "../../shared/ui/form-layout";
 import { Send } from "../../shared/ui/icons";
 import { Panel } from "../../shared/ui/page";
 import { notifiersQuery, save, test, type Notifier } from "./data";
-import { formOf, kinds, type Kind } from "./kinds";
+import gallery from "./gallery.module.css";
+import { formOf, webhookKinds, type Kind } from "./kinds";
+import { KindMark } from "./mark";
 import { checkRules, rulesBody } from "./message-rules";
 import { MessageRulesFields } from "./message-rules-fields";
 import styles from "./notifiers.module.css";
@@ -32,7 +33,7 @@ export function useNotifierForm(was: Notifier | undefined, start: Values, saved:
   const form = useForm(
     start,
     async (values) => {
-      const body = { ...bodyOf(values, taken, was?.notifierid), ...rulesBody(values, was) };
+      const body = { ...bodyOf(values, taken, was?.notifierid, t.notifiers.kinds[values.kind]), ...rulesBody(values, was) };
       saved(await save(client, body), values);
     },
     (values) => checkRules(values, t),
@@ -45,9 +46,11 @@ interface Props {
   taken: readonly string[];
   was?: Notifier;
   cancel: () => void;
+  /** Back to the gallery. */
+  chooseKind?: () => void;
 }
 
-export function NotifierFields({ form, taken, was, cancel }: Props) {
+export function NotifierFields({ form, taken, was, cancel, chooseKind }: Props) {
   const t = useTexts();
   const { Receiver, Server } = formOf(form.values.kind);
   return (
@@ -61,15 +64,16 @@ export function NotifierFields({ form, taken, was, cancel }: Props) {
         }}
         noValidate
       >
-        <KindPicker form={form} was={was} />
+        {chooseKind && <ChosenKind kind={form.values.kind} change={chooseKind} />}
+        {was?.type === "webhook" && <FormatPicker form={form} />}
         <Panel>
           <div className={styles.fields}>
-            <Receiver form={form} />
+            <Receiver form={form} was={was} />
             <TextInput
               {...text(form, "name")}
               label={t.form.name}
               description={t.notifiers.nameHelp}
-              placeholder={suggestedName(form.values, taken)}
+              placeholder={suggestedName(form.values, taken, t.notifiers.kinds[form.values.kind])}
               autoComplete="off"
             />
             <Switch {...flag(form, "isdefault")} label={t.notifiers.useByDefault} description={t.notifiers.useByDefaultHelp} />
@@ -89,23 +93,33 @@ export function NotifierFields({ form, taken, was, cancel }: Props) {
         </ButtonRow>
       </form>
       <aside className={styles.beside}>
-        <Preview values={form.values} />
+        <Preview values={form.values} was={was} />
       </aside>
     </div>
   );
 }
 
-/** The type of an existing notifier cannot change, so only kinds of the same type are offered. A user has one personal notifier. */
-function KindPicker({ form, was }: { form: NotifierForm; was: Notifier | undefined }) {
+/** The kind of a new notifier. */
+function ChosenKind({ kind, change }: { kind: Kind; change: () => void }) {
   const t = useTexts();
-  const own = useAccountNotifier();
-  const isOffered = (kind: Kind) => kind !== "account" || (own.offered && !own.stored);
-  const offered = kinds.filter((kind) => (was ? formOf(kind).type === was.type : isOffered(kind)));
-  if (offered.length === 1) return null;
+  return (
+    <div className={gallery.chosen}>
+      <KindMark kind={kind} />
+      <b>{t.notifiers.kinds[kind]}</b>
+      <Button variant="default" size="xs" onClick={change}>
+        {t.notifierKinds.change}
+      </Button>
+    </div>
+  );
+}
+
+/** What a webhook sends can change. */
+function FormatPicker({ form }: { form: NotifierForm }) {
+  const t = useTexts();
   return (
     <fieldset className={styles.kinds}>
       <legend>{t.notifiers.kind}</legend>
-      {offered.map((kind) => (
+      {webhookKinds.map((kind) => (
         <label key={kind} className={styles.kind} data-chosen={form.values.kind === kind || undefined}>
           <input type="radio" name="kind" value={kind} checked={form.values.kind === kind} onChange={() => form.set("kind", kind)} />
           {t.notifiers.kinds[kind]}
@@ -125,7 +139,7 @@ function TestBeforeSaving({ form, taken, was }: Pick<Props, "form" | "taken" | "
     setBusy(true);
     setAnswer(null);
     try {
-      const body = bodyOf(form.values, taken, was?.notifierid);
+      const body = bodyOf(form.values, taken, was?.notifierid, t.notifiers.kinds[form.values.kind]);
       // Without a receiver, nothing suggests a name yet; its error is the one to show.
       setAnswer(await test({ ...body, name: body.name || t.notifiers.new }));
     } catch (error) {

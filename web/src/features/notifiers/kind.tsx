@@ -1,15 +1,14 @@
-/** The icon and name of a notifier's kind, and its health. */
+/** The mark and name of a notifier's kind, and its health. */
 import type { HealthState } from "../../shared/api/closed-sets";
 import { kindOfNotifier } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
 import { Badge, type Tone } from "../../shared/ui/badge";
 import type { Notifier } from "./data";
-import { formOf } from "./kinds";
+import { KindMark } from "./mark";
 
-export function KindIcon({ notifier }: { notifier: Notifier }) {
+export function NotifierMark({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
-  const { Icon } = formOf(kindOfNotifier(notifier, t.notifiers.kinds));
-  return <Icon />;
+  return <KindMark kind={kindOfNotifier(notifier, t.notifiers.kinds)} />;
 }
 
 export function useKindName(): (notifier: Notifier) => string {

@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { monitorsQuery } from "../../shared/api/monitors";
-import { receiverOf } from "../../shared/api/notifiers";
+import { describeNotifier } from "../../shared/api/notifiers";
 import { useMay } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Link } from "../../shared/router";
@@ -15,7 +15,7 @@ import { Page, Panel } from "../../shared/ui/page";
 import { Badge } from "../../shared/ui/badge";
 import { Moment } from "../../shared/ui/time";
 import { REFETCH_INTERVAL, notifiersQuery, offReason, type Notifier } from "./data";
-import { HealthBadge, KindIcon, useKindName } from "./kind";
+import { HealthBadge, NotifierMark } from "./kind";
 import styles from "./notifiers.module.css";
 
 export function Component() {
@@ -66,18 +66,13 @@ function useLinks(): ReadonlyMap<string, number> | undefined {
 
 function Row({ notifier, links }: { notifier: Notifier; links: number | undefined }) {
   const t = useTexts();
-  const word = useKindName();
   const { health } = notifier;
   return (
     <li className={styles.row} data-off={!notifier.isactive || undefined}>
-      <span className={styles.mark}>
-        <KindIcon notifier={notifier} />
-      </span>
+      <NotifierMark notifier={notifier} />
       <span className={styles.names}>
         <Link to={`/notifier/${notifier.notifierid}`}>{notifier.name}</Link>
-        <span className={styles.receiver}>
-          {word(notifier)} · {receiverOf(notifier)}
-        </span>
+        <span className={styles.receiver}>{describeNotifier(notifier, t.notifiers.kinds)}</span>
         {!notifier.isactive && <span className={styles.reason}>{offReason(notifier, t)}</span>}
         {health.state === "failing" && (
           <span className={styles.failing}>

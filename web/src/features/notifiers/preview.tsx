@@ -13,7 +13,9 @@ import { Panel } from "../../shared/ui/page";
 import { SegmentedControl } from "../../shared/ui/segmented-control";
 import { MailFrame } from "./mail-frame";
 import styles from "./notifiers.module.css";
-import { formOf } from "./kinds";
+import type { Notifier } from "./data";
+import { formOf, isService } from "./kinds";
+import { ServicePreview } from "./service-preview";
 import { bodyOf, type Values } from "./values";
 
 /** A test is not about a monitor; its text is fixed. */
@@ -22,11 +24,11 @@ const previewed = eventTypes.filter((type) => type !== "notifier.test");
 /** Long enough that typing does not send a request for every character. */
 const DEBOUNCE = 300;
 
-export function Preview({ values }: { values: Values }) {
+export function Preview({ values, was }: { values: Values; was?: Notifier | undefined }) {
   const t = useTexts();
   const [asText, setAsText] = useState(false);
   const [event, setEvent] = useState<EventType>("monitor.down");
-  const [body] = useDebouncedValue({ ...previewBody(values), event }, DEBOUNCE);
+  const [body] = useDebouncedValue({ ...previewBody(values, was), event }, DEBOUNCE);
   const { data, error } = useQuery({
     queryKey: ["preview", body],
     queryFn: ({ signal }) => unwrap(POST("/api/v1/notifier/preview", { body, signal })),
@@ -55,7 +57,9 @@ export function Preview({ values }: { values: Values }) {
               <PreviewForm text={asText} choose={setAsText} />
             </div>
           )}
-          {data.html && !asText ? (
+          {isService(values.kind) && data.requests ? (
+            <ServicePreview type={values.kind} event={event} requests={data.requests} />
+          ) : data.html && !asText ? (
             <MailFrame html={data.html} title={t.notifiers.preview} />
           ) : (
             <pre tabIndex={0} role="group" aria-label={t.notifiers.preview}>
@@ -87,8 +91,13 @@ function PreviewForm({ text, choose }: { text: boolean; choose: (text: boolean) 
 }
 
 /** Only the fields that affect the message. */
-function previewBody(values: Values) {
-  const { name, email, webhook } = bodyOf(values);
+function previewBody(values: Values, was: Notifier | undefined) {
+  const { name, email, webhook, ...others } = bodyOf(values);
+  if (isService(values.kind)) {
+    const { kind } = values;
+    // The stored secrets determine which requests there are; they are not returned.
+    return { type: kind, name: name ?? "", ...(was && { notifierid: was.notifierid }), [kind]: others[kind] };
+  }
   return {
     type: formOf(values.kind).type,
     name: name ?? "",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Notifier } from "./data";
 import { kindOfNotifier } from "../../shared/api/notifiers";
 import { en } from "../../shared/i18n/en";
-import { formOf, kindOf, kinds } from "./kinds";
+import { formOf, offered, offeredKind } from "./kinds";
 import { bodyOf, initial, suggestedName, valuesOf } from "./values";
 
 const base = {
@@ -71,26 +71,29 @@ describe("the form of a notifier", () => {
   });
 
   test("the name of a template determines the kind, and any other template is custom", () => {
-    expect(kindOfSaved(hook("Slack"))).toBe("slack");
+    expect(kindOfSaved(hook("Slack"))).toBe("slack_webhook");
+    expect(kindOfSaved({ ...base, type: "slack", slack: { secrets_set: ["token"] } } as Notifier)).toBe("slack");
     expect(kindOfSaved(hook("{{ text }}"))).toBe("own");
     expect(kindOfSaved(hook(""))).toBe("standard");
     expect(kindOfSaved(email)).toBe("email");
   });
 
-  test("every kind is sent as its type, and an unknown kind is email", () => {
-    for (const kind of kinds) expect(bodyOf(initial(kind)).type).toBe(formOf(kind).type);
-    expect(kinds.filter((kind) => formOf(kind).type === "email")).toEqual(["email"]);
-    expect(kindOf("pigeon")).toBe("email");
+  test("every kind is sent as its type, and only known ones are offered", () => {
+    for (const kind of offered) expect(bodyOf(initial(kind)).type).toBe(formOf(kind).type);
+    expect(offered.filter((kind) => formOf(kind).type === "email")).toEqual(["email"]);
+    expect(["slack", "pigeon", "slack_webhook", null].map(offeredKind)).toEqual(["slack", undefined, undefined, undefined]);
   });
 
   test("a notifier without a name is named after its recipient", () => {
     expect(suggestedName({ ...initial("email"), "email.to_email": " a@example.com, b@example.com" })).toBe("a@example.com");
-    expect(suggestedName({ ...initial("slack"), "webhook.url": "https://hooks.slack.com/services/secret" })).toBe("hooks.slack.com");
-    expect(suggestedName(initial("ntfy"))).toBe("");
+    expect(suggestedName({ ...initial("standard"), "webhook.url": "https://hooks.slack.com/services/secret" })).toBe("hooks.slack.com");
+    expect(suggestedName(initial("standard"))).toBe("");
+    expect(suggestedName({ ...initial("ntfy"), "ntfy.topic": " alerts " }, [], "ntfy")).toBe("ntfy alerts");
+    expect(suggestedName(initial("discord"), ["Discord"], "Discord")).toBe("Discord (2)");
   });
 
   test("the names of two notifiers for the same host differ", () => {
-    const slack = { ...initial("slack"), "webhook.url": "https://hooks.slack.com/services/secret" };
+    const slack = { ...initial("standard"), "webhook.url": "https://hooks.slack.com/services/secret" };
     expect(suggestedName(slack, ["hooks.slack.com"])).toBe("hooks.slack.com (2)");
     expect(bodyOf(slack, ["hooks.slack.com", "hooks.slack.com (2)"]).name).toBe("hooks.slack.com (3)");
     expect(bodyOf({ ...slack, name: "chat" }, ["chat"]).name).toBe("chat");

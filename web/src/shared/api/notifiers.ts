@@ -2,6 +2,7 @@
 import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query";
 import { GET, POST, unwrap } from "./client";
 import type { Texts } from "../i18n";
+import type { ServiceType } from "./closed-sets";
 import type { components } from "./schema";
 import { useMe } from "./session";
 
@@ -48,16 +49,33 @@ export const notifierSummariesQuery = queryOptions({
     state.data?.some(({ health }) => health.state === "failing") ? HEALTH_INTERVAL_WHILE_FAILING : HEALTH_INTERVAL,
 });
 
-/** A short description of where a notifier's messages go. */
-export function receiverOf({ account, email, webhook }: Pick<Notifier, "account" | "email" | "webhook">): string {
+/** What says best where the messages of a service go; the names of its fields. */
+const TARGETS = ["channel", "topic", "chat_id", "room_id", "key"];
+const SERVERS = ["server", "homeserver", "api_url"];
+
+/** The settings of a notifier that sends to a known service. They contain no secrets. */
+export function settingsOf(notifier: Notifier): Readonly<Record<string, unknown>> | undefined {
+  return notifier[notifier.type as ServiceType];
+}
+
+/** A short description of where a notifier's messages go; empty if that is a secret. */
+export function receiverOf(notifier: Notifier): string {
+  const { account, email, webhook } = notifier;
   if (account) return account.email;
   if (email) return email.to_email;
-  if (!webhook) return "";
+  if (webhook) return hostOf(webhook.url);
+  const settings = settingsOf(notifier);
+  const first = (names: readonly string[]) =>
+    names.map((name) => settings?.[name]).find((value) => typeof value === "string" && value !== "");
+  return (first(TARGETS) as string | undefined) ?? hostOf((first(SERVERS) as string | undefined) ?? "");
+}
+
+/** The path of a URL often contains a secret. */
+function hostOf(url: string): string {
   try {
-    // The path often contains a secret.
-    return new URL(webhook.url).host;
+    return new URL(url).host;
   } catch {
-    return webhook.url;
+    return url;
   }
 }
 
@@ -69,5 +87,13 @@ export function kindOfNotifier({ type, webhook }: Pick<Notifier, "type" | "webho
   if (type !== "webhook" && type in kinds) return type as NotifierKind;
   const template = webhook?.template.toLowerCase() ?? "";
   if (template === "") return "standard";
-  return template in kinds ? (template as NotifierKind) : "own";
+  if (template === "uptime_kuma") return template;
+  return `${template}_webhook` in kinds ? (`${template}_webhook` as NotifierKind) : "own";
+}
+
+/** The name of the kind and the receiver, if it is known. */
+export function describeNotifier(notifier: Notifier, kinds: Texts["notifiers"]["kinds"]): string {
+  const receiver = receiverOf(notifier);
+  const kind = kinds[kindOfNotifier(notifier, kinds)];
+  return receiver === "" ? kind : `${kind} · ${receiver}`;
 }

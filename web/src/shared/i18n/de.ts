@@ -1,6 +1,7 @@
 /** Die deutschen Texte, Schlüssel für Schlüssel wie in en.ts. */
 import type { Texts } from "./en";
 import { first } from "./first.de";
+import { notifierKinds } from "./notifier-kinds.de";
 import { service } from "./service.de";
 
 const monitorCount = (count: number) => (count === 1 ? "1 Monitor" : `${count} Monitore`);
@@ -8,6 +9,7 @@ const monitorCount = (count: number) => (count === 1 ? "1 Monitor" : `${count} M
 export const de: Texts = {
   ...first,
   service,
+  notifierKinds,
   common: {
     ...first.common,
     remove: "Entfernen",
@@ -740,6 +742,12 @@ export const de: Texts = {
       matrix: "Matrix",
       opsgenie: "Opsgenie",
       apprise: "Apprise",
+      slack_webhook: "Slack-Webhook",
+      discord_webhook: "Discord-Webhook",
+      teams_webhook: "Teams-Webhook",
+      telegram_webhook: "Telegram-Webhook",
+      ntfy_webhook: "ntfy-Webhook",
+      pagerduty_webhook: "PagerDuty-Webhook",
       uptime_kuma: "Uptime-Kuma-Format",
       own: "Eigener Webhook",
     },

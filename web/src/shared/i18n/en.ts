@@ -18,6 +18,7 @@ import type {
 } from "../api/closed-sets";
 import type { ShownDeliveryState } from "../api/deliveries";
 import { first } from "./first.en";
+import { notifierKinds } from "./notifier-kinds.en";
 import { service } from "./service.en";
 
 const monitorCount = (count: number) => (count === 1 ? "1 monitor" : `${count} monitors`);
@@ -25,6 +26,7 @@ const monitorCount = (count: number) => (count === 1 ? "1 monitor" : `${count} m
 export const en = {
   ...first,
   service,
+  notifierKinds,
   common: {
     ...first.common,
     remove: "Remove",
@@ -747,9 +749,18 @@ export const en = {
       matrix: "Matrix",
       opsgenie: "Opsgenie",
       apprise: "Apprise",
+      slack_webhook: "Slack webhook",
+      discord_webhook: "Discord webhook",
+      teams_webhook: "Microsoft Teams webhook",
+      telegram_webhook: "Telegram webhook",
+      ntfy_webhook: "ntfy webhook",
+      pagerduty_webhook: "PagerDuty webhook",
       uptime_kuma: "Uptime Kuma format",
       own: "Custom webhook",
-    } satisfies Record<Exclude<NotifierType, "webhook"> | "standard" | WebhookTemplate | "own", string>,
+    } satisfies Record<
+      Exclude<NotifierType, "webhook"> | "standard" | `${Exclude<WebhookTemplate, "uptime_kuma">}_webhook` | "uptime_kuma" | "own",
+      string
+    >,
     url: "Webhook URL",
     urlHelp: {
       standard: "Receives signed JSON in the Standard Webhooks format.",

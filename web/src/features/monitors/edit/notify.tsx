@@ -2,16 +2,9 @@
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { use, useState } from "react";
+import type { OfferedKind } from "../../../shared/api/closed-sets";
 import { isNotFound } from "../../../shared/api/error";
-import {
-  createAccountNotifier,
-  kindOfNotifier,
-  notifiersQuery,
-  receiverOf,
-  useAccountNotifier,
-  type Notifier,
-  type NotifierKind,
-} from "../../../shared/api/notifiers";
+import { createAccountNotifier, describeNotifier, notifiersQuery, useAccountNotifier, type Notifier } from "../../../shared/api/notifiers";
 import { useMe } from "../../../shared/api/session";
 import { useTexts } from "../../../shared/i18n";
 import { NotifierDialogContext } from "../../../shared/lib/notifier-dialog";
@@ -52,7 +45,7 @@ function Choices({ stored, known }: { stored: Monitor; known: readonly Notifier[
   const navigate = useNavigate();
   const errorMessage = useErrorMessage();
   const dialog = use(NotifierDialogContext);
-  const [creating, setCreating] = useState<NotifierKind | null>(null);
+  const [creating, setCreating] = useState<OfferedKind | null>(null);
   const [linked, setLinked] = useState(false);
   const [busy, setBusy] = useState(false);
   const { email } = useMe();
@@ -97,7 +90,7 @@ function Choices({ stored, known }: { stored: Monitor; known: readonly Notifier[
           <div className={styles.choices}>
             {others.map((notifier) => (
               <Button key={notifier.notifierid} variant="default" onClick={() => run(notifier, leave)}>
-                {notifier.name} · {t.notifiers.kinds[kindOfNotifier(notifier, t.notifiers.kinds)]} · {receiverOf(notifier)}
+                {notifier.name} · {describeNotifier(notifier, t.notifiers.kinds)}
               </Button>
             ))}
           </div>
@@ -105,7 +98,7 @@ function Choices({ stored, known }: { stored: Monitor; known: readonly Notifier[
       )}
       <Panel title={t.notifyStep.create} lead={t.notifyStep.createHelp}>
         <div className={styles.choices}>
-          {(Object.keys(t.notifiers.kinds) as NotifierKind[])
+          {(Object.keys(t.notifierKinds.about) as OfferedKind[])
             .filter((kind) => kind !== "account")
             .map((kind) => (
               <Button key={kind} variant="default" onClick={() => setCreating(kind)}>

@@ -2,7 +2,6 @@
 import { TextInput } from "@mantine/core";
 import { useTexts } from "../../../shared/i18n";
 import type { Form } from "../../../shared/ui/form";
-import { Mail } from "../../../shared/ui/icons";
 import { VerifyAddress } from "../../../shared/ui/verify-address";
 import type { KindForm } from "./kind-form";
 
@@ -13,7 +12,6 @@ interface AccountValues {
 
 export const account: KindForm<AccountValues> = {
   type: "account",
-  Icon: Mail,
   defaults: { "account.email": "" },
   valuesOf: ({ account }) => ({ "account.email": account?.email ?? "" }),
   bodyOf: () => ({}),

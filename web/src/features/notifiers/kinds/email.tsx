@@ -4,7 +4,6 @@ import { find, valuesOfSet, type MailSecurity } from "../../../shared/api/closed
 import { useTexts } from "../../../shared/i18n";
 import { flag, text, type Form } from "../../../shared/ui/form";
 import { FieldPair, PasswordField } from "../../../shared/ui/form-layout";
-import { Mail } from "../../../shared/ui/icons";
 import { Panel } from "../../../shared/ui/page";
 import type { Notifier } from "../data";
 import styles from "../notifiers.module.css";
@@ -30,7 +29,6 @@ const securities = valuesOfSet<MailSecurity>({ tls: true, none: true });
 
 export const email: KindForm<EmailValues> = {
   type: "email",
-  Icon: Mail,
   defaults: {
     "email.hostname": "",
     "email.port": 587,

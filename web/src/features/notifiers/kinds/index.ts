@@ -1,53 +1,61 @@
-/** The form of each kind of notifier, in the order in which they are offered. A new kind is a file and a line here. */
-import { find } from "../../../shared/api/closed-sets";
+/** The form of each kind of notifier. A new service needs its type in `services`, a mark and texts; its settings come from the service. */
+import { find, valuesOfSet, type OfferedKind, type ServiceType } from "../../../shared/api/closed-sets";
 import type { NotifierKind as Kind } from "../../../shared/api/notifiers";
 import { account } from "./account";
-import { discord } from "./discord";
 import { email } from "./email";
 import type { KindForm } from "./kind-form";
-import { ntfy } from "./ntfy";
-import { own } from "./own";
-import { pagerduty } from "./pagerduty";
-import { slack } from "./slack";
-import { standard } from "./standard";
-import { teams } from "./teams";
-import { telegram } from "./telegram";
-import { uptimeKuma } from "./uptime-kuma";
+import { service, type ServiceValues } from "./service";
+import { webhooks } from "./webhooks";
 
 export type { Kind };
 
-const forms = {
-  account,
-  email,
-  standard,
-  slack,
-  discord,
-  teams,
-  telegram,
-  ntfy,
-  pagerduty,
-  uptime_kuma: uptimeKuma,
-  own,
-} satisfies Partial<Record<Kind, object>>;
+export const services = valuesOfSet<ServiceType>({
+  slack: true,
+  discord: true,
+  telegram: true,
+  teams: true,
+  ntfy: true,
+  pushover: true,
+  gotify: true,
+  pagerduty: true,
+  google_chat: true,
+  mattermost: true,
+  matrix: true,
+  opsgenie: true,
+  apprise: true,
+});
+
+/** In the order in which they are offered. */
+export const offered: readonly OfferedKind[] = ["account", "email", ...services, "standard", "uptime_kuma", "own"];
+
+export const webhookKinds = Object.keys(webhooks) as readonly (keyof typeof webhooks)[];
 
 type Form = Omit<KindForm<KindValues>, "defaults">;
 
-export const kinds = Object.keys(forms) as readonly Kind[];
-
 type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 
+const others = { account, email, ...webhooks };
+
 /** The fields of all kinds. They stay in the form while it is open, so switching the kind loses nothing. */
-export type KindValues = Intersection<(typeof forms)[keyof typeof forms]["defaults"]>;
+export type KindValues = Intersection<(typeof others)[keyof typeof others]["defaults"]> & ServiceValues;
 
 export function defaults(): KindValues {
-  return Object.assign({}, ...Object.values(forms).map((form) => form.defaults)) as KindValues;
+  return Object.assign({}, ...Object.values(others).map((form) => form.defaults)) as KindValues;
 }
+
+const serviceForms = Object.fromEntries(services.map((type) => [type, service(type)]));
+const forms: Partial<Record<string, Form>> = { ...others, ...serviceForms };
 
 /** A kind without a form of its own is shown like a webhook. */
 export function formOf(kind: Kind): Form {
-  return (forms as Partial<Record<Kind, Form>>)[kind] ?? forms.standard;
+  return forms[kind] ?? others.standard;
 }
 
-export function kindOf(word: string | null): Kind {
-  return find(kinds, word) ?? "email";
+/** The kind that a link names, if it can be created. */
+export function offeredKind(word: string | null): OfferedKind | undefined {
+  return find(offered, word);
+}
+
+export function isService(kind: Kind): kind is ServiceType {
+  return (services as readonly Kind[]).includes(kind);
 }

@@ -1,20 +1,18 @@
 /**
- * What the form needs to know about one kind of notifier. Each kind is a file in this
- * folder and a line in index.ts; `V` are its own fields, with the names that the
+ * What the form needs to know about one kind of notifier; index.ts lists them. `V` are its own fields, with the names that the
  * service uses in its errors.
  */
 import type { ReactNode } from "react";
 import type { NotifierType } from "../../../shared/api/closed-sets";
 import type { Form } from "../../../shared/ui/form";
-import type { Mail } from "../../../shared/ui/icons";
 import type { Notifier, SaveNotifier } from "../data";
 
-type Fields<V> = (props: { form: Form<V> }) => ReactNode;
+/** `was` is the stored notifier that is edited. */
+type Fields<V> = (props: { form: Form<V>; was?: Notifier | undefined }) => ReactNode;
 
 export interface KindForm<V extends object> {
   /** The type that the service knows it by. */
   type: NotifierType;
-  Icon: typeof Mail;
   defaults: V;
   valuesOf(notifier: Notifier): Partial<V>;
   bodyOf(values: V): Partial<SaveNotifier>;

@@ -2,7 +2,6 @@
 import { Textarea, TextInput } from "@mantine/core";
 import { useTexts, type Texts } from "../../../shared/i18n";
 import { text, type Form } from "../../../shared/ui/form";
-import { Hook } from "../../../shared/ui/icons";
 import styles from "../notifiers.module.css";
 import type { KindForm } from "./kind-form";
 
@@ -26,7 +25,6 @@ export function webhook({ template, help, placeholder, signed = false }: Descrip
   const custom = template === undefined;
   return {
     type: "webhook",
-    Icon: Hook,
     signed,
     defaults: { "webhook.url": "", "webhook.headers": "", "webhook.template": STARTING_TEMPLATE },
     valuesOf: ({ webhook }) => ({
