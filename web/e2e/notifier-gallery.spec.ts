@@ -57,8 +57,8 @@ test("a Slack notifier is found in the gallery, previewed, tested and saved; its
   await expect(page).toHaveURL(/kind=slack$/);
   await expect(page.getByText("api.slack.com/apps")).toBeVisible();
   await page.getByRole("button", { name: "Create notifier" }).click();
-  await expect(page.getByLabel("Bot token")).toHaveAttribute("aria-invalid", "true");
-  await page.getByLabel("Bot token").fill("xoxb-bad");
+  await expect(page.getByLabel("Bot token", { exact: true })).toHaveAttribute("aria-invalid", "true");
+  await page.getByLabel("Bot token", { exact: true }).fill("xoxb-bad");
   await page.getByLabel("Channel ID").fill("C024BE91L");
   await page.getByLabel("API address").fill(slack.url);
   const card = page.getByRole("group", { name: "Preview" });
@@ -70,7 +70,7 @@ test("a Slack notifier is found in the gallery, previewed, tested and saved; its
 
   await page.getByRole("button", { name: "Send test" }).click();
   await expect(page.getByRole("status").filter({ hasText: "Test failed" })).toContainText("invalid_auth");
-  await page.getByLabel("Bot token").fill("xoxb-good-1");
+  await page.getByLabel("Bot token", { exact: true }).fill("xoxb-good-1");
   await page.getByRole("button", { name: "Send test" }).click();
   await expect(page.getByRole("status").filter({ hasText: "Test delivered" })).toContainText('"ok":true');
   expect(slack.messages[0]).toMatchObject({ token: "xoxb-good-1", channel: "C024BE91L" });
@@ -79,8 +79,8 @@ test("a Slack notifier is found in the gallery, previewed, tested and saved; its
   expect(JSON.stringify(await member.api.get("notifiers"))).not.toContain("xoxb-good-1");
 
   await page.getByRole("link", { name: "Edit" }).click();
-  await expect(page.getByLabel("Bot token")).toHaveValue("");
-  await expect(page.getByLabel("Bot token")).toHaveAttribute("placeholder", "Set. Leave blank to keep it.");
+  await expect(page.getByLabel("Bot token", { exact: true })).toHaveValue("");
+  await expect(page.getByLabel("Bot token", { exact: true })).toHaveAttribute("placeholder", "Set. Leave blank to keep it.");
   await page.getByLabel("API address").fill("http://127.0.0.1:9/api");
   await expect(page.getByRole("status").filter({ hasText: "Enter again: Bot token" })).toBeVisible();
   await page.getByLabel("API address").fill(slack.url);

@@ -228,10 +228,8 @@ export async function choose(page: Page, name: string | RegExp) {
 /** Chooses a kind in the gallery of new notifiers. */
 export async function chooseKind(within: Page | Locator, name: string) {
   const tiles = within.getByRole("list", { name: "Kinds of notifiers" });
-  await tiles
-    .getByRole("button")
-    .filter({ has: within.getByText(name, { exact: true }) })
-    .click();
+  // The name of a tile begins with that of the kind; its description follows.
+  await tiles.getByRole("button", { name: new RegExp(`^${name} `) }).click();
   await expect(within.getByRole("button", { name: "Choose another" })).toBeVisible();
 }
 

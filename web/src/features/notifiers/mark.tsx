@@ -14,11 +14,11 @@ const marks: Record<ServiceType, readonly [string, number]> = {
   pushover: ["Po", 0],
   gotify: ["Go", 1],
   pagerduty: ["PD", 2],
-  google_chat: ["GC", 4],
+  google_chat: ["GC", 1],
   mattermost: ["Mm", 0],
   matrix: ["Mx", 5],
-  opsgenie: ["Og", 1],
-  apprise: ["Ap", 5],
+  opsgenie: ["Og", 5],
+  apprise: ["Ap", 3],
 };
 
 export function KindMark({ kind }: { kind: Kind }) {

@@ -163,7 +163,7 @@ export const notifierKinds: NotifierKindTexts = {
   nothingSent: "Für dieses Ereignis wird nichts gesendet.",
   convert: (name) => `In ${name} umwandeln`,
   convertLead: (name) =>
-    `Dieser Webhook verwendet das Format von ${name}. Der Melder für ${name} zeigt auch Bestätigungen und das Ende eines Ausfalls.`,
+    `Dieser Webhook verwendet das Format von ${name}. Der Melder für ${name} hat eigene Einstellungen und unterstützt Bestätigungen.`,
   convertTitle: (name) => `In ${name} umwandeln?`,
   convertHelp:
     "Die Einstellungen werden aus der URL übernommen, und Monitore verwenden ihn weiterhin. Seine Header und sein Signaturgeheimnis werden gelöscht.",

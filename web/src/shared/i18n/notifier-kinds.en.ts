@@ -162,7 +162,7 @@ export const notifierKinds = {
   nothingSent: "Nothing is sent for this event.",
   convert: (name: string) => `Convert to ${name}`,
   convertLead: (name: string) =>
-    `This webhook uses the format of ${name}. The notifier for ${name} also shows acknowledgements and recoveries.`,
+    `This webhook uses the format of ${name}. The notifier for ${name} has its own settings and supports acknowledgements.`,
   convertTitle: (name: string) => `Convert to ${name}?`,
   convertHelp: "The settings are taken from the URL, and monitors keep using it. Its headers and signing secret are deleted.",
   converted: (name: string) => `Converted to ${name}.`,
