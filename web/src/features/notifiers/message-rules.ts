@@ -29,6 +29,10 @@ export const selectable = valuesOfSet<SelectableEvent>({
   "alert.assigned": true,
   "alert.acknowledged": true,
   "alert.resolved": true,
+  "maintenance.scheduled": true,
+  "maintenance.started": true,
+  "maintenance.ended": true,
+  "oncall.handover": true,
 });
 
 export function initialRules(zone: string): MessageRules {

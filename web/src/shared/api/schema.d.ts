@@ -22,6 +22,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/action/{token}/pushover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledges the alert of an emergency that was acknowledged in Pushover, which calls this. */
+        post: operations["post_action_pushover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/calendar/{file}": {
         parameters: {
             query?: never;
@@ -1630,6 +1647,23 @@ export interface paths {
         };
         /** Returns short summaries of up to 200 monitors. Unknown ids are ignored. */
         get: operations["get_monitors_summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifier/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the types of notifiers that send to a known service, with their settings. */
+        get: operations["get_notifier_kinds"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3737,7 +3771,7 @@ export interface components {
          * @description The known values of NotifierType.
          * @enum {string}
          */
-        KnownNotifierType: "email" | "webhook" | "account";
+        KnownNotifierType: "email" | "webhook" | "account" | "slack" | "discord" | "telegram" | "teams" | "ntfy" | "pushover" | "gotify" | "pagerduty" | "google_chat" | "mattermost" | "matrix" | "opsgenie" | "apprise";
         /**
          * @description The known values of SessionMethod.
          * @enum {string}
@@ -4583,21 +4617,33 @@ export interface components {
         Notifier: {
             /** @description For type account. */
             account?: components["schemas"]["NotifierAccount"];
+            /** @description For type apprise. */
+            apprise?: components["schemas"]["NotifierService"];
             /** Format: date-time */
             created: string;
             /** Format: date-time */
             disabled?: string | null;
             /** @description Why it was disabled; empty while it is enabled. */
             disabled_reason: string;
+            /** @description For type discord. */
+            discord?: components["schemas"]["NotifierService"];
             /** @description For type email. */
             email?: components["schemas"]["NotifierEmail"];
             /** @description The types of events that it gets. */
             events: components["schemas"]["EventType"][];
+            /** @description For type google_chat. */
+            google_chat?: components["schemas"]["NotifierService"];
+            /** @description For type gotify. */
+            gotify?: components["schemas"]["NotifierService"];
             health: components["schemas"]["NotifierHealth"];
             /** @description Whether the notifier sends messages. */
             isactive: boolean;
             /** @description Whether new monitors use the notifier unless they name their own. */
             isdefault: boolean;
+            /** @description For type matrix. */
+            matrix?: components["schemas"]["NotifierService"];
+            /** @description For type mattermost. */
+            mattermost?: components["schemas"]["NotifierService"];
             /** @description Less urgent outages are not reported. */
             min_severity: components["schemas"]["Severity"];
             /** Format: date-time */
@@ -4605,15 +4651,34 @@ export interface components {
             name: string;
             /** Format: uuid */
             notifierid: string;
+            /** @description For type ntfy. */
+            ntfy?: components["schemas"]["NotifierService"];
+            /** @description For type opsgenie. */
+            opsgenie?: components["schemas"]["NotifierService"];
+            /** @description For type pagerduty. */
+            pagerduty?: components["schemas"]["NotifierService"];
             /** @description Whether it belongs to the caller alone: only contact rules use it. */
             personal: boolean;
+            /** @description For type pushover. */
+            pushover?: components["schemas"]["NotifierService"];
             quiet?: components["schemas"]["Quiet"] | null;
             /** @description True if secrets were removed, because the caller may not edit. */
             redacted?: boolean;
+            /** @description For type slack. */
+            slack?: components["schemas"]["NotifierService"];
+            /** @description For type teams. */
+            teams?: components["schemas"]["NotifierService"];
+            /** @description For type telegram. */
+            telegram?: components["schemas"]["NotifierService"];
             type: components["schemas"]["NotifierType"];
             /** @description For type webhook. */
             webhook?: components["schemas"]["NotifierWebhook"];
         };
+        /**
+         * @description What a service can do with a message of a notifier.
+         * @enum {string}
+         */
+        NotifierAbility: "thread" | "edit" | "acknowledge" | "digest";
         /** @description The user that a notifier of type account sends emails to. */
         NotifierAccount: {
             /**
@@ -4667,6 +4732,20 @@ export interface components {
             to_email: string;
             username: string;
         };
+        /** @description A setting of a type of notifier. */
+        NotifierField: {
+            /** @description Used when it is not set. */
+            default: components["schemas"]["ServiceValue"];
+            help: string;
+            name: string;
+            /** @description The values that a choice takes. */
+            options?: string[];
+            required: boolean;
+            /** @description Secrets are encrypted, and never returned. */
+            secret: boolean;
+            /** @description What it takes: text, url, flag or choice. */
+            type: string;
+        };
         /** @description Whether the latest messages of a notifier arrived. A test counts only if it succeeds. */
         NotifierHealth: {
             /** @description The response to the latest failed attempt; null after a success. */
@@ -4678,6 +4757,19 @@ export interface components {
              */
             since?: string | null;
             state: components["schemas"]["HealthState"];
+        };
+        /** @description A type of notifier. */
+        NotifierKind: {
+            can: components["schemas"]["NotifierAbility"][];
+            fields: components["schemas"]["NotifierField"][];
+            /** @description The name of the service. */
+            label: string;
+            type: components["schemas"]["NotifierType"];
+        };
+        /** @description The types of notifiers that send to a known service. */
+        NotifierKinds: {
+            kinds: components["schemas"]["NotifierKind"][];
+            success: boolean;
         };
         NotifierList: {
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
@@ -4692,11 +4784,29 @@ export interface components {
             content_type: string;
             /** @description The HTML part of a mail, otherwise null. */
             html?: string | null;
+            /** @description The requests to a known service, with their secrets masked. */
+            requests?: components["schemas"]["NotifierRequest"][];
             /** @description The subject of a mail, otherwise null. */
             subject?: string | null;
             success: boolean;
             /** @description The text part of a mail, otherwise null. */
             text?: string | null;
+        };
+        /** @description A request to a service, without its secrets. */
+        NotifierRequest: {
+            body: string;
+            headers: {
+                [key: string]: string;
+            };
+            method: string;
+            url: string;
+        };
+        /** @description The settings of a notifier that sends to a known service. Its secrets are never returned. */
+        NotifierService: {
+            /** @description The names of the secrets that are set. */
+            secrets_set: string[];
+        } & {
+            [key: string]: components["schemas"]["ServiceValue"];
         };
         /** @description The response to a test. */
         NotifierTested: {
@@ -4973,10 +5083,23 @@ export interface components {
          *     saved; with `notifierid`, omitted ones are those of the saved notifier.
          */
         PreviewNotifier: {
+            apprise?: components["schemas"]["SaveService"] | null;
+            discord?: components["schemas"]["SaveService"] | null;
             email?: components["schemas"]["SaveEmail"] | null;
             event?: components["schemas"]["KnownEventType"] | null;
+            google_chat?: components["schemas"]["SaveService"] | null;
+            gotify?: components["schemas"]["SaveService"] | null;
+            matrix?: components["schemas"]["SaveService"] | null;
+            mattermost?: components["schemas"]["SaveService"] | null;
             name?: string | null;
             notifierid?: string | null;
+            ntfy?: components["schemas"]["SaveService"] | null;
+            opsgenie?: components["schemas"]["SaveService"] | null;
+            pagerduty?: components["schemas"]["SaveService"] | null;
+            pushover?: components["schemas"]["SaveService"] | null;
+            slack?: components["schemas"]["SaveService"] | null;
+            teams?: components["schemas"]["SaveService"] | null;
+            telegram?: components["schemas"]["SaveService"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
@@ -5002,6 +5125,13 @@ export interface components {
         Pushed: {
             msg?: string;
             ok: boolean;
+        };
+        /** @description What Pushover reports when an emergency is acknowledged; it sends more fields. */
+        PushoverCallback: {
+            /** @description 1. */
+            acknowledged: string;
+            acknowledged_by?: string | null;
+            receipt?: string | null;
         };
         /** @description Quiet hours. */
         Quiet: {
@@ -5569,9 +5699,13 @@ export interface components {
         };
         /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
+            apprise?: components["schemas"]["SaveService"] | null;
+            discord?: components["schemas"]["SaveService"] | null;
             email?: components["schemas"]["SaveEmail"] | null;
             /** @description The types of events that it gets. */
             events?: components["schemas"]["KnownEventType"][] | null;
+            google_chat?: components["schemas"]["SaveService"] | null;
+            gotify?: components["schemas"]["SaveService"] | null;
             /** @description Whether the notifier sends messages; unchanged if omitted. */
             isactive?: boolean | null;
             /**
@@ -5579,16 +5713,25 @@ export interface components {
              *     omitted, and false for a new notifier.
              */
             isdefault?: boolean | null;
+            matrix?: components["schemas"]["SaveService"] | null;
+            mattermost?: components["schemas"]["SaveService"] | null;
             min_severity?: components["schemas"]["Severity"] | null;
             /** @description Required for a new notifier, except for type account: the default is the address. */
             name?: string | null;
             notifierid?: string | null;
+            ntfy?: components["schemas"]["SaveService"] | null;
+            opsgenie?: components["schemas"]["SaveService"] | null;
+            pagerduty?: components["schemas"]["SaveService"] | null;
             /**
              * @description Whether it is a personal notifier of the caller, which nobody else sees and only contact
              *     rules use. Set when it is created; cannot change. Default: false.
              */
             personal?: boolean | null;
+            pushover?: components["schemas"]["SaveService"] | null;
             quiet?: components["schemas"]["SaveQuiet"] | null;
+            slack?: components["schemas"]["SaveService"] | null;
+            teams?: components["schemas"]["SaveService"] | null;
+            telegram?: components["schemas"]["SaveService"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
@@ -5871,6 +6014,8 @@ export interface components {
             serviceid: string;
             success: boolean;
         };
+        /** @description A text, or true or false. */
+        ServiceValue: string | boolean;
         SessionList: {
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
@@ -6350,6 +6495,123 @@ export interface operations {
                 };
             };
             /** @description The link is invalid, or its alert ended more than a week ago */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The alert has ended or was resolved, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_action_pushover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The end of the `action_url` of an event */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["PushoverCallback"];
+            };
+        };
+        responses: {
+            /** @description Acknowledged */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The link is invalid, was not sent by Pushover, or its alert ended more than a week ago */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17483,6 +17745,101 @@ export interface operations {
             };
             /** @description A query parameter is invalid */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_notifier_kinds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The types */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotifierKinds"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
