@@ -63,7 +63,7 @@ test("a Slack notifier is found in the gallery, previewed, tested and saved; its
   await page.getByLabel("API address").fill(slack.url);
   const card = page.getByRole("group", { name: "Preview" });
   await expect(card).toContainText("Storefront");
-  await expect(card).toContainText("Acknowledge");
+  await expect(card).toContainText("Open");
   await page.getByText("Show request").click();
   await expect(page.getByRole("group", { name: /^POST .*chat.postMessage$/ })).toContainText("C024BE91L");
   await expect(page.getByText("xoxb-bad")).toHaveCount(0);

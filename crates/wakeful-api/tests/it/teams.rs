@@ -304,7 +304,10 @@ both_databases! {
         let keys = async |client: &Client| {
             let list = client.get("integrations/apikeys").await.ok();
             let of = |key: &Value| (key["name"].clone(), key["groupid"].clone());
-            list["apikeys"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+            let mut keys: Vec<_> = list["apikeys"].as_array().unwrap().iter().map(of).collect();
+            // Created in the same millisecond.
+            keys.sort_by_key(|(name, _)| name.to_string());
+            keys
         };
         let [of_home, of_till] = [("build server", &ann.team), ("till", &shop)]
             .map(|(name, team)| (json!(name), json!(team)));

@@ -66,7 +66,7 @@ both_databases! {
         assert_eq!(up.header("subject"), "[Up] site is up again after 4 min 10 s");
         assert_eq!(up.header("in-reply-to"), down.header("message-id"));
         assert_eq!(up.header("references"), down.header("message-id"));
-        assert!(down.text.contains(&format!("/monitor/{site}")), "{}", down.text);
+        assert!(down.text.contains("/alert/"), "{}", down.text);
         assert!(down.header("content-type").starts_with("multipart/alternative"));
     }
 

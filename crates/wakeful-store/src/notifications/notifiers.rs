@@ -20,7 +20,7 @@ use wakeful_core::time::Millis;
 
 use crate::alerting::routing::rules_of;
 use crate::alerting::schedules::policies_within;
-use crate::deletion::{deleted_teams, hide_personal_notifiers, hide_notifier};
+use crate::deletion::{deleted_teams, hide_notifier, hide_personal_notifiers};
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::json;
 use crate::monitors::visible::is_visible;

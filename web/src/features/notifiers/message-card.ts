@@ -98,13 +98,13 @@ export function cardOf(type: ServiceType, body: string): Card | null {
   const title = clean(text(parts.title), buttons).trim();
   if (title === "") return null;
   const lines = parts.texts.flatMap((part) => clean(text(part), buttons).split("\n"));
-  const labelled = [...buttons, ...(parts.buttons ?? []).map(text)].filter((label) => label !== "");
+  const labels = [...buttons, ...(parts.buttons ?? []).map(text)].filter((label) => label !== "");
   return {
     title,
     color: colorOf(parts.color),
     // What remains of a line of links is its separators, and of a fact its name.
     lines: lines.map((line) => line.replace(/^[\s·]+|[\s·]+$/g, "").replace(/^Action:$/, "")).filter((line) => line !== ""),
-    buttons: [...new Set(labelled)],
+    buttons: [...new Set(labels)],
   };
 }
 

@@ -14,7 +14,7 @@ use crate::dto::enums::{NotifierAbility, NotifierType};
 /// The settings of a notifier that sends to a known service: the fields of its type in
 /// `notifier/kinds`. An omitted field retains its value; an empty one is removed.
 #[derive(ToSchema)]
-#[schema(as = SaveService)]
+#[schema(as = SaveNotifierService)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SaveService(BTreeMap<String, ServiceValue>);
 
