@@ -5083,23 +5083,23 @@ export interface components {
          *     saved; with `notifierid`, omitted ones are those of the saved notifier.
          */
         PreviewNotifier: {
-            apprise?: components["schemas"]["SaveService"] | null;
-            discord?: components["schemas"]["SaveService"] | null;
+            apprise?: components["schemas"]["SaveNotifierService"] | null;
+            discord?: components["schemas"]["SaveNotifierService"] | null;
             email?: components["schemas"]["SaveEmail"] | null;
             event?: components["schemas"]["KnownEventType"] | null;
-            google_chat?: components["schemas"]["SaveService"] | null;
-            gotify?: components["schemas"]["SaveService"] | null;
-            matrix?: components["schemas"]["SaveService"] | null;
-            mattermost?: components["schemas"]["SaveService"] | null;
+            google_chat?: components["schemas"]["SaveNotifierService"] | null;
+            gotify?: components["schemas"]["SaveNotifierService"] | null;
+            matrix?: components["schemas"]["SaveNotifierService"] | null;
+            mattermost?: components["schemas"]["SaveNotifierService"] | null;
             name?: string | null;
             notifierid?: string | null;
-            ntfy?: components["schemas"]["SaveService"] | null;
-            opsgenie?: components["schemas"]["SaveService"] | null;
-            pagerduty?: components["schemas"]["SaveService"] | null;
-            pushover?: components["schemas"]["SaveService"] | null;
-            slack?: components["schemas"]["SaveService"] | null;
-            teams?: components["schemas"]["SaveService"] | null;
-            telegram?: components["schemas"]["SaveService"] | null;
+            ntfy?: components["schemas"]["SaveNotifierService"] | null;
+            opsgenie?: components["schemas"]["SaveNotifierService"] | null;
+            pagerduty?: components["schemas"]["SaveNotifierService"] | null;
+            pushover?: components["schemas"]["SaveNotifierService"] | null;
+            slack?: components["schemas"]["SaveNotifierService"] | null;
+            teams?: components["schemas"]["SaveNotifierService"] | null;
+            telegram?: components["schemas"]["SaveNotifierService"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
@@ -5699,13 +5699,13 @@ export interface components {
         };
         /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
-            apprise?: components["schemas"]["SaveService"] | null;
-            discord?: components["schemas"]["SaveService"] | null;
+            apprise?: components["schemas"]["SaveNotifierService"] | null;
+            discord?: components["schemas"]["SaveNotifierService"] | null;
             email?: components["schemas"]["SaveEmail"] | null;
             /** @description The types of events that it gets. */
             events?: components["schemas"]["KnownEventType"][] | null;
-            google_chat?: components["schemas"]["SaveService"] | null;
-            gotify?: components["schemas"]["SaveService"] | null;
+            google_chat?: components["schemas"]["SaveNotifierService"] | null;
+            gotify?: components["schemas"]["SaveNotifierService"] | null;
             /** @description Whether the notifier sends messages; unchanged if omitted. */
             isactive?: boolean | null;
             /**
@@ -5713,27 +5713,34 @@ export interface components {
              *     omitted, and false for a new notifier.
              */
             isdefault?: boolean | null;
-            matrix?: components["schemas"]["SaveService"] | null;
-            mattermost?: components["schemas"]["SaveService"] | null;
+            matrix?: components["schemas"]["SaveNotifierService"] | null;
+            mattermost?: components["schemas"]["SaveNotifierService"] | null;
             min_severity?: components["schemas"]["Severity"] | null;
             /** @description Required for a new notifier, except for type account: the default is the address. */
             name?: string | null;
             notifierid?: string | null;
-            ntfy?: components["schemas"]["SaveService"] | null;
-            opsgenie?: components["schemas"]["SaveService"] | null;
-            pagerduty?: components["schemas"]["SaveService"] | null;
+            ntfy?: components["schemas"]["SaveNotifierService"] | null;
+            opsgenie?: components["schemas"]["SaveNotifierService"] | null;
+            pagerduty?: components["schemas"]["SaveNotifierService"] | null;
             /**
              * @description Whether it is a personal notifier of the caller, which nobody else sees and only contact
              *     rules use. Set when it is created; cannot change. Default: false.
              */
             personal?: boolean | null;
-            pushover?: components["schemas"]["SaveService"] | null;
+            pushover?: components["schemas"]["SaveNotifierService"] | null;
             quiet?: components["schemas"]["SaveQuiet"] | null;
-            slack?: components["schemas"]["SaveService"] | null;
-            teams?: components["schemas"]["SaveService"] | null;
-            telegram?: components["schemas"]["SaveService"] | null;
+            slack?: components["schemas"]["SaveNotifierService"] | null;
+            teams?: components["schemas"]["SaveNotifierService"] | null;
+            telegram?: components["schemas"]["SaveNotifierService"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
+        };
+        /**
+         * @description The settings of a notifier that sends to a known service: the fields of its type in
+         *     `notifier/kinds`. An omitted field retains its value; an empty one is removed.
+         */
+        SaveNotifierService: {
+            [key: string]: components["schemas"]["ServiceValue"];
         };
         /** @description Lets a user take over for a while. */
         SaveOverride: {
