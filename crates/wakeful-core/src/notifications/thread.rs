@@ -8,7 +8,15 @@ use serde_json::Value;
 #[serde(transparent)]
 pub struct Thread(pub Value);
 
+/// The references of all services have fewer bytes.
+const MAX_BYTES: usize = 1_024;
+
 impl Thread {
+    /// Whether it can be stored.
+    pub fn is_short(&self) -> bool {
+        self.0.to_string().len() <= MAX_BYTES
+    }
+
     /// As stored. What cannot be read counts as lost.
     pub fn stored(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()

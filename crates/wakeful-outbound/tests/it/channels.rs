@@ -371,6 +371,21 @@ fn meaning(kind: Kind, role: Role, status: u16, header: &str, body: &str) -> (St
 }
 
 #[test]
+fn a_reference_that_is_too_long_is_not_kept() {
+    for (kind, body) in [
+        (Kind::Slack, r#"{"ok": true, "channel": "C1", "ts": "T"}"#),
+        (Kind::Discord, r#"{"id": "T"}"#),
+        (Kind::Matrix, r#"{"event_id": "T"}"#),
+    ] {
+        for (length, word) in [(900, "first"), (60_000, "delivered")] {
+            let body = body.replace('T', &"1".repeat(length));
+            let (found, _) = meaning(kind, Role::First, 200, "", &body);
+            assert_eq!(found, word, "{kind:?}, {length}");
+        }
+    }
+}
+
+#[test]
 fn the_responses_of_every_service_are_understood() {
     use Kind::{
         Apprise, Discord, GoogleChat, Gotify, Matrix, Mattermost, Ntfy, Opsgenie, Pagerduty,

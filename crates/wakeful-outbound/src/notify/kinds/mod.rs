@@ -62,10 +62,13 @@ pub fn calls(spec: &ServiceSpec, scene: &Scene<'_>, thread: Option<&Thread>, now
 
 /// What the response to a request means.
 pub fn read(kind: Kind, call: &Call, reply: &Reply) -> Reading {
-    match functions(kind) {
+    let mut reading = match functions(kind) {
         Some(functions) => (functions.read)(call, reply),
         None => Outcome::Refused(reply.answer()).into(),
-    }
+    };
+    // It is stored with the alert, and who runs the server decides how long it is.
+    reading.thread = reading.thread.filter(Thread::is_short);
+    reading
 }
 
 /// The address in a field, with these parts appended to its path.
