@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, type ReactNode } from "react";
 import { useSessionExpiry } from "../shared/api/session-expiry";
 import { ApiError, Offline } from "../shared/api/error";
-import { isFirstSignup, meQuery, useMay } from "../shared/api/session";
+import { firstSignup, meQuery, useMay } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { useFirstTexts } from "../shared/i18n";
 import { safeRedirect } from "../shared/lib/safe-redirect";
@@ -44,7 +44,7 @@ export function RequireUser({ children }: { children: ReactNode }) {
       </main>
     );
   }
-  if (!data) return <Navigate to={entrance(isFirstSignup(client), pathname + search)} replace />;
+  if (!data) return <Navigate to={entrance(firstSignup(client) != null, pathname + search)} replace />;
   return (
     <>
       {/* Nothing of one team remains in another. */}

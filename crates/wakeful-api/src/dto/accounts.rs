@@ -187,4 +187,8 @@ pub(crate) struct CurrentSession {
     pub(crate) user: Option<Me>,
     /// Whether sign-up is open and nobody has signed up yet.
     pub(crate) first_signup: bool,
+    /// Only before the first sign-up: whether the service has a mail server. Without one, mails
+    /// become files on the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mail_server: Option<bool>,
 }

@@ -74,7 +74,8 @@ async fn get_session(
         Err(error) => return Err(error),
     };
     let first_signup = user.is_none() && api.engine().awaits_first_signup().await?;
-    Ok(Json(CurrentSession { success: true, user, first_signup }))
+    let mail_server = first_signup.then(|| api.engine().has_mail_server());
+    Ok(Json(CurrentSession { success: true, user, first_signup, mail_server }))
 }
 
 /// Changes the caller's email and, if both password fields are sent, the password.

@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { POST, unwrap } from "../../shared/api/client";
 import { clearSessionExpiry } from "../../shared/api/session-expiry";
-import { signedIn } from "../../shared/api/session";
+import { firstSignup, signedIn } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Link } from "../../shared/router";
 import { text, useForm } from "../../shared/ui/form";
@@ -18,10 +18,11 @@ export function Component() {
     await signedIn(client);
     clearSessionExpiry();
   });
+  const first = firstSignup(client);
   return (
     <AuthLayout
       title={t.auth.signup.title}
-      lead={t.auth.signup.lead}
+      lead={first ? `${t.auth.signup.first} ${first.mail_server ? t.auth.signup.mailServer : t.auth.signup.noMailServer}` : t.auth.signup.lead}
       foot={
         <>
           {t.auth.signup.known} <Link to="/login">{t.auth.login.action}</Link>

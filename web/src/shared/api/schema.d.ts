@@ -3384,6 +3384,11 @@ export interface components {
         CurrentSession: {
             /** @description Whether sign-up is open and nobody has signed up yet. */
             first_signup: boolean;
+            /**
+             * @description Only before the first sign-up: whether the service has a mail server. Without one, mails
+             *     become files on the server.
+             */
+            mail_server?: boolean | null;
             success: boolean;
             user?: components["schemas"]["Me"] | null;
         };

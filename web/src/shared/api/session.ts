@@ -13,8 +13,8 @@ export type Role = components["schemas"]["Role"];
 export const meQuery = queryOptions({
   queryKey: ["me"],
   queryFn: async ({ signal, client }): Promise<Me | null> => {
-    const { user, first_signup, lost } = await fetchSession(signal);
-    client.setQueryData(FIRST_SIGNUP, first_signup);
+    const { user, first_signup, mail_server, lost } = await fetchSession(signal);
+    client.setQueryData(FIRST_SIGNUP, first_signup ? { mail_server } : null);
     if (user) {
       const known = client.getQueryData<Me | null>(["me"]);
       if (lost) teamLost();
@@ -66,9 +66,9 @@ export function onTeamLost(callback: () => void): void {
 
 const FIRST_SIGNUP = ["first-signup"];
 
-/** Whether the visitor of a new installation is still to create its first account. */
-export function isFirstSignup(client: QueryClient): boolean {
-  return client.getQueryData<boolean>(FIRST_SIGNUP) ?? false;
+/** For the visitor of a new installation, who is still to create its first account: whether it has a mail server. */
+export function firstSignup(client: QueryClient) {
+  return client.getQueryData<{ mail_server?: boolean } | null>(FIRST_SIGNUP);
 }
 
 /** The user, in views that require a login. */

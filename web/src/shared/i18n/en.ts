@@ -94,6 +94,9 @@ export const en = {
     signup: {
       title: "Create your account",
       lead: "You get your own team. Add people any time.",
+      first: "This is the first account of this installation: it also becomes the administrator’s.",
+      mailServer: "A mail server is set up; your first mail asks you to verify your address.",
+      noMailServer: "No mail server is set up: mails, such as a link for a forgotten password, become files on the server.",
       name: "Your name (optional)",
       action: "Sign up",
       known: "Already have an account?",
