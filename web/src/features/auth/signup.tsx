@@ -22,7 +22,9 @@ export function Component() {
   return (
     <AuthLayout
       title={t.auth.signup.title}
-      lead={first ? `${t.auth.signup.first} ${first.mail_server ? t.auth.signup.mailServer : t.auth.signup.noMailServer}` : t.auth.signup.lead}
+      lead={
+        first ? `${t.auth.signup.first} ${first.mail_server ? t.auth.signup.mailServer : t.auth.signup.noMailServer}` : t.auth.signup.lead
+      }
       foot={
         <>
           {t.auth.signup.known} <Link to="/login">{t.auth.login.action}</Link>

@@ -74,7 +74,8 @@ export const de: Texts = {
       lead: "Sie erhalten ein eigenes Team. Weitere Personen können Sie jederzeit hinzufügen.",
       first: "Dies ist das erste Konto dieser Installation und zugleich das der Administration.",
       mailServer: "Ein Mailserver ist eingerichtet; die erste E-Mail bittet Sie, Ihre Adresse zu bestätigen.",
-      noMailServer: "Es ist kein Mailserver eingerichtet: E-Mails, etwa der Link für ein vergessenes Passwort, werden zu Dateien auf dem Server.",
+      noMailServer:
+        "Es ist kein Mailserver eingerichtet: E-Mails, etwa der Link für ein vergessenes Passwort, werden zu Dateien auf dem Server.",
       name: "Ihr Name (optional)",
       action: "Registrieren",
       known: "Schon ein Konto?",
