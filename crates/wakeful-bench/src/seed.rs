@@ -181,6 +181,7 @@ async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<Notifie
         disabled: None,
         isdefault: false,
         messages: Default::default(),
+        group_wait: 0,
         attempts: Default::default(),
         revision: 1,
         created: now,

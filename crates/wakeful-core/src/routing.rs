@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::alerting::alert::AlertKind;
 use crate::calendar::hours::{self, DailyHours};
 use crate::calendar::zone::Zone;
+use crate::group::TeamGraph;
 use crate::id::{MonitorId, NotifierId, PolicyId};
 use crate::monitors::Tags;
 use crate::selector::Selector;
@@ -74,6 +75,16 @@ pub struct Route {
 }
 
 impl Rule {
+    /// The same rule with the members of its groups, which are those at that time.
+    #[must_use]
+    pub fn resolved(self, graph: &TeamGraph) -> Self {
+        if self.selector.groups().is_empty() {
+            return self;
+        }
+        let members = graph.reached(&self.selector, false);
+        Self { selector: self.selector.including(members), ..self }
+    }
+
     fn matches(&self, alert: &Routable<'_>, now: Millis) -> bool {
         let is_severity = self.severities.is_empty() || self.severities.contains(&alert.severity);
         let is_kind =

@@ -92,6 +92,15 @@ impl Selector {
             && self.all_tags.is_empty()
     }
 
+    /// The same with these monitors, such as the members of its groups.
+    #[must_use]
+    pub fn including(mut self, monitors: Vec<MonitorId>) -> Self {
+        self.monitors.extend(monitors);
+        self.monitors.sort_unstable();
+        self.monitors.dedup();
+        self
+    }
+
     /// Whether a monitor with these tags belongs to it. Members of groups are resolved
     /// to ids before.
     pub fn selects(&self, monitor: MonitorId, tags: &Tags) -> bool {

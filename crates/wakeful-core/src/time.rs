@@ -29,6 +29,12 @@ impl Millis {
         Duration::from_millis(self.0.saturating_sub(earlier.0).max(0).cast_unsigned())
     }
 
+    /// As people write it: `15 Nov 2026, 09:30 UTC`.
+    pub fn for_people(self) -> String {
+        let at = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
+        at.strftime("%-d %b %Y, %H:%M UTC").to_string()
+    }
+
     /// Parses a text such as `2026-11-15T09:30:00Z`; the offset is required.
     pub fn parse(text: &str) -> Option<Self> {
         let at: jiff::Timestamp = text.parse().ok()?;
@@ -68,6 +74,12 @@ mod tests {
         assert_eq!(Millis(1_763_199_000_123).to_string(), "2025-11-15T09:30:00.123Z");
         assert_eq!(Millis(1_763_199_000_000).to_string(), "2025-11-15T09:30:00.000Z");
         assert_eq!(Millis(i64::MAX).to_string(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn a_time_for_people_has_no_seconds() {
+        assert_eq!(Millis(1_763_199_000_123).for_people(), "15 Nov 2025, 09:30 UTC");
+        assert_eq!(Millis(1_764_622_860_000).for_people(), "1 Dec 2025, 21:01 UTC");
     }
 
     #[test]

@@ -150,6 +150,7 @@ impl Engine {
             owner: None,
             disabled: None,
             isdefault: true,
+            group_wait: 0,
             messages: Default::default(),
             attempts: Default::default(),
             revision: 1,

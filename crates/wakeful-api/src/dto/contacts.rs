@@ -71,7 +71,7 @@ pub(crate) struct Contacts {
 /// One way to notify the caller.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ContactRule)]
-struct ContactRuleBody {
+pub(super) struct ContactRuleBody {
     /// The id of a notifier, or `account` for an email to the caller's address.
     notifierid: String,
     /// Seconds to wait.
@@ -80,18 +80,25 @@ struct ContactRuleBody {
     min_severity: &'static str,
 }
 
-impl Contacts {
-    pub(crate) fn of(message: &'static str, stored: StoredContacts) -> Self {
+impl ContactRuleBody {
+    pub(super) fn all(stored: StoredContacts) -> Vec<Self> {
         let rules = stored.rules.unwrap_or_else(|| vec![ContactRule::DEFAULT]);
-        let rules = rules.into_iter().map(|rule| ContactRuleBody {
+        let of = |rule: ContactRule| Self {
             notifierid: match rule.to {
                 ContactTarget::Account => ACCOUNT.to_owned(),
                 ContactTarget::Notifier(id) => id.to_string(),
             },
             after: rule.after,
             min_severity: rule.min_severity.as_str(),
-        });
-        Self { success: true, message, rules: rules.collect(), feed: stored.has_feed }
+        };
+        rules.into_iter().map(of).collect()
+    }
+}
+
+impl Contacts {
+    pub(crate) fn of(message: &'static str, stored: StoredContacts) -> Self {
+        let feed = stored.has_feed;
+        Self { success: true, message, rules: ContactRuleBody::all(stored), feed }
     }
 }
 

@@ -7,7 +7,9 @@ use wakeful_core::time::Millis;
 use wakeful_engine::{Caller, EntryOfUser, PersonalData};
 
 use super::audit::AuditEntry;
+use super::contacts::ContactRuleBody;
 use super::enums;
+use super::notifiers::NotifierBody;
 
 /// Everything that is stored about the caller.
 #[derive(Serialize, ToSchema)]
@@ -19,6 +21,10 @@ pub(crate) struct PersonalExport {
     keys: Vec<ExportedKey>,
     /// The newest messages that were sent from the address with the contact form.
     contact_messages: Vec<ExportedContact>,
+    /// The personal notifiers of the caller, without their secrets.
+    notifiers: Vec<ExportedNotifier>,
+    /// How the caller is notified, in each team where that was set.
+    contacts: Vec<ExportedContacts>,
     /// What the caller has done, as the audit logs of all teams record it. It is the last field,
     /// because its entries, which may be many, are sent after everything else.
     audit: Vec<ExportedEntry>,
@@ -102,6 +108,20 @@ pub(crate) struct ExportedContact {
 }
 
 #[derive(Serialize, ToSchema)]
+pub(crate) struct ExportedNotifier {
+    #[schema(value_type = String, format = Uuid)]
+    groupid: TeamId,
+    notifier: NotifierBody,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ExportedContacts {
+    #[schema(value_type = String, format = Uuid)]
+    groupid: TeamId,
+    rules: Vec<ContactRuleBody>,
+}
+
+#[derive(Serialize, ToSchema)]
 pub(crate) struct ExportedEntry {
     /// The team whose log has the entry; null for that of the installation.
     #[schema(value_type = Option<String>, format = Uuid)]
@@ -115,7 +135,8 @@ impl PersonalExport {
 
     /// Without the entries of the audit log.
     pub(crate) fn of(caller: &Caller, data: PersonalData) -> Self {
-        let PersonalData { account, teams, sessions, keys, contacts } = data;
+        let PersonalData { account, teams, sessions, keys, contacts, notifiers, contact_rules } =
+            data;
         Self {
             success: true,
             account: ExportedAccount {
@@ -171,6 +192,20 @@ impl PersonalExport {
                     subject: sent.subject,
                     message: sent.message,
                     created: sent.created,
+                })
+                .collect(),
+            notifiers: notifiers
+                .iter()
+                .map(|view| ExportedNotifier {
+                    groupid: view.notifier.team,
+                    notifier: NotifierBody::of(view),
+                })
+                .collect(),
+            contacts: contact_rules
+                .into_iter()
+                .map(|of_user| ExportedContacts {
+                    groupid: of_user.team,
+                    rules: ContactRuleBody::all(of_user.contacts),
                 })
                 .collect(),
             audit: Vec::new(),

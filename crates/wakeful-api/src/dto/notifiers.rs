@@ -16,7 +16,9 @@ use wakeful_core::id::NotifierId;
 use wakeful_core::monitors::Name;
 use wakeful_core::notifications::event;
 use wakeful_core::notifications::message_rules::MessageRules;
-use wakeful_core::notifications::notifier::{Channel, Health, Kind, Notifier, Subject};
+use wakeful_core::notifications::notifier::{
+    Channel, DeliveryMode, Health, Kind, Notifier, Subject,
+};
 use wakeful_core::quiet::{Quiet, Then};
 use wakeful_core::severity::Severity as SeverityName;
 use wakeful_core::template::UserTemplate;
@@ -36,6 +38,10 @@ use super::enums::{
 };
 use super::fields::Fields;
 use super::hours::{HoursBody, SaveHours, hours};
+use super::policies::number;
+
+/// Seconds.
+const MAX_GROUP_WAIT: u32 = 300;
 
 /// A notifier to create (without `notifierid`) or to change.
 #[derive(ToSchema)]
@@ -95,6 +101,10 @@ pub(crate) struct SaveNotifier {
     events: (),
     /// The quiet hours; without `hours` in it, there are none.
     quiet: Option<SaveQuiet>,
+    /// Seconds that a message waits for others, to be sent as one with them. Default: 0. Types that
+    /// programs read send each event separately.
+    #[schema(maximum = 300)]
+    group_wait: Option<u32>,
 }
 
 /// Quiet hours.
@@ -159,6 +169,7 @@ pub(crate) fn draft(
     let events =
         events.and_then(|names| fields.accept("events", MessageRules::parse_events(&names)));
     let quiet = quiet(fields);
+    let group_wait = group_wait(fields, kind);
     let is_personal = personal(fields, stored, kind, isdefault);
     let channel = match kind? {
         Kind::Email => fields.within("email", |fields| email::read(fields, old, engine)),
@@ -178,7 +189,18 @@ pub(crate) fn draft(
         min_severity,
         events,
         quiet,
+        group_wait,
     })
+}
+
+/// How long messages wait for others.
+fn group_wait(fields: &mut Fields, kind: Option<Kind>) -> Option<u32> {
+    let wait = number(fields, "group_wait", 0, MAX_GROUP_WAIT)?;
+    if wait > 0 && kind.is_some_and(|kind| kind.delivery_mode() == DeliveryMode::Single) {
+        fields.refuse("group_wait", "must be 0 for this type, which sends each event separately");
+        return None;
+    }
+    Some(wait)
 }
 
 /// Whether it is a personal notifier, which is decided when it is created.
@@ -339,6 +361,8 @@ pub(crate) struct NotifierBody {
     events: Vec<&'static str>,
     /// Null if it has none.
     quiet: Option<QuietBody>,
+    /// Seconds that a message waits for others, to be sent as one with them.
+    group_wait: u32,
     health: HealthBody,
     /// Why it was disabled; empty while it is enabled.
     disabled_reason: String,
@@ -410,6 +434,7 @@ impl NotifierBody {
             min_severity: notifier.messages.min_severity.as_str(),
             events: notifier.messages.event_types(),
             quiet: notifier.messages.quiet.as_ref().map(QuietBody::of),
+            group_wait: notifier.group_wait,
             health: HealthBody::of(notifier.health()),
             disabled_reason: disabled.map(|disabled| disabled.why.clone()).unwrap_or_default(),
             disabled: disabled.map(|disabled| disabled.at),

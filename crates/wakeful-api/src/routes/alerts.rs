@@ -10,7 +10,7 @@ use wakeful_core::access::{Permission, permission};
 use wakeful_core::alerting::alert::AlertKind;
 use wakeful_core::alerting::order::Action;
 use wakeful_core::alerting::state::AlertStatus;
-use wakeful_core::id::{AlertId, MonitorId, UserId};
+use wakeful_core::id::{AlertId, DeliveryId, MonitorId, UserId};
 use wakeful_core::severity::Severity;
 use wakeful_engine::{AlertQuery, Authorized};
 
@@ -54,6 +54,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         ("tag" = Option<String>, Query, description = "Only alerts of monitors with this tag"),
         ("assignee" = Option<String>, Query, description = "Only alerts that are assigned to this user; `me` for the caller"),
         ("q" = Option<String>, Query, description = "Part of a name, target or tag of the monitor"),
+        ("digest" = Option<String>, Query, description = "Only the alerts that one message was about, by the id in its link"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Alerts per page"),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
@@ -79,6 +80,10 @@ async fn list_alerts(
             }
         }),
         text: query.optional_text("q"),
+        // What is not an id is treated like an unknown one.
+        digest: query
+            .optional_text("digest")
+            .map(|text| DeliveryId::parse(&text).unwrap_or(DeliveryId::UNKNOWN)),
     };
     let monitor = query.optional_text("monitorid");
     alert_page(&api, &caller, found, monitor, query).await

@@ -26,7 +26,8 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
 }
 
 /// Exports everything that is stored about the caller: the account, memberships, sessions, API keys
-/// without secrets, messages of the contact form, and what the audit logs say that the caller did.
+/// and personal notifiers without secrets, contact rules, messages of the contact form, and what the
+/// audit logs say that the caller did.
 #[utoipa::path(get, path = "/api/v1/user/export", tag = "User",
     params(("team" = Option<String>, Query,
             description = "One of the caller's teams, in place of the header `X-Wakeful-Team`")),

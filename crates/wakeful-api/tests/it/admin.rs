@@ -415,6 +415,11 @@ both_databases! {
         let message = json!({"contact-name": "Bob", "contact-email": "BOB@example.com",
             "contact-subject": "hello", "contact-message": "a question"});
         app.anonymous().post("contactus", &message).await.ok();
+        let own = json!({"name": "phone", "type": "ntfy", "personal": true,
+            "ntfy": {"topic": "s3cret-topic", "token": "tk_s3cret"}});
+        let own = bob.client.post("notifier/save", &own).await.json();
+        let rules = json!({"rules": [{"notifierid": own["notifierid"], "after": 60}]});
+        bob.client.post("contacts/save", &rules).await.ok();
         let answer = bob.client.get("user/export").await;
         let export = answer.ok();
         assert!(answer.header("content-disposition").contains("attachment"));
@@ -423,10 +428,13 @@ both_databases! {
         assert_eq!(export["sessions"].as_array().unwrap().len(), 1);
         assert_eq!(export["keys"][0]["apikeyid"], keys.id.as_str());
         assert_eq!(export["contact_messages"][0]["message"], "a question");
+        let phone = &export["notifiers"][0];
+        assert_eq!((&phone["groupid"], &phone["notifier"]["name"]), (&json!(bob.team), &json!("phone")));
+        assert_eq!(export["contacts"][0]["rules"], json!([{"notifierid": own["notifierid"], "after": 60, "min_severity": "info"}]));
         let done: Vec<&str> = export["audit"].as_array().unwrap().iter()
             .map(|one| one["entry"]["action"].as_str().unwrap()).collect();
-        assert_eq!(done, ["team.create", "key.create", "monitor.create", "account.export"]);
-        for secret in [&bob.token, &keys.apikey, &keys.enckey, "argon2"] {
+        assert_eq!(done, ["team.create", "key.create", "monitor.create", "notifier.create", "account.export"]);
+        for secret in [&bob.token, &keys.apikey, &keys.enckey, "argon2", "s3cret"] {
             assert!(!answer.text.contains(secret), "{}", answer.text);
         }
         let others = ann.client.get("user/export").await.ok();

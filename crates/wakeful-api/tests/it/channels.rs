@@ -167,6 +167,32 @@ both_databases! {
         assert!(off["disabled_reason"].as_str().unwrap().contains("is_archived"), "{off}");
     }
 
+    async fn a_comment_is_posted_to_the_threads_of_those_who_want_it(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (slack, other) = (FakeService::start(Kind::Slack).await, FakeService::start(Kind::Slack).await);
+        let events = json!(["monitor.down", "alert.commented"]);
+        let mut wants = slack.notifier("wants");
+        wants["events"] = events.clone();
+        let wants = save(&ann.client, &wants).await;
+        assert_eq!(wants["events"], events);
+        let usual = save(&ann.client, &other.notifier("usual")).await;
+        assert!(!usual["events"].to_string().contains("alert.commented"), "{usual}");
+        let both = [wants, usual];
+        let shop = monitor(&ann.client, &both).await;
+        report(&ann.client, &shop, "down").await;
+        all_sent(&ann.client, &both, 1).await;
+        let alert = first_alert(&ann.client).await["alertid"].as_str().unwrap().to_owned();
+        let comment = json!({"text": "A disk is full."});
+        ann.client.post(&format!("alert/{alert}/comment"), &comment).await.ok();
+        all_sent(&ann.client, &both[..1], 2).await;
+        let shown = slack.conversation();
+        assert_eq!(shown[1].reply_to.as_ref(), Some(&shown[0].id), "{shown:?}");
+        assert!(shown[1].text.contains("comment by ann@example.com"), "{shown:?}");
+        assert!(shown[1].text.contains("A disk is full."), "{shown:?}");
+        assert!(!shown[0].is_edited && other.conversation().len() == 1);
+    }
+
     async fn the_settings_of_a_service_are_validated_converted_and_bound_to_their_server(setup: Setup) {
         let app = Setup { egress: Policy::Public, ..setup }.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -464,5 +464,19 @@ both_databases! {
         let alert = scene.alert().await["alert"].clone();
         assert_eq!((&alert["severity"], &alert["policyid"]), (&json!("info"), &Value::Null));
         assert_eq!(alert["deliveries"], json!([]));
+        // A rule for a group applies to its members. Two reasons are one message.
+        let web = scene.job(&json!({"name": "web", "tags": "web", "notifiers": scene.hook})).await;
+        let group = scene.job(&json!({"type": "group", "name": "all", "group": {"tags": "web"}})).await;
+        let rule = |groups: &str| json!({"rules": [{"name": "web", "groups": [groups],
+            "notifiers": scene.hook, "severity": "info"}]});
+        client.post("routing/save", &rule(&web)).await.refused(422, "invalid_fields");
+        let saved = client.post("routing/save", &rule(&group)).await.ok();
+        assert_eq!(saved["rules"][0]["groups"], json!([group]));
+        let tried = client.post("routing/try", &json!({"monitorid": web})).await.ok();
+        assert_eq!(tried["notified"].as_array().unwrap().len(), 1, "{tried}");
+        assert_eq!(tried["notified"][0]["why"], "linked to the monitor; rule web");
+        scene.app.clock.advance(Duration::from_secs(60));
+        scene.report(&web, "down").await;
+        assert_eq!(scene.alert().await["alert"]["severity"], "info");
     }
 }

@@ -300,6 +300,9 @@ both_databases! {
             "port": 9, "security": "none", "username": SECRET, "password": SECRET,
             "from_email": "a@example.com", "to_email": "b@example.com"}});
         ann.client.post("notifier/save", &mail).await;
+        // Everyone who knows the topic of a public server can read and write there.
+        let ntfy = json!({"name": "phone", "type": "ntfy", "ntfy": {"topic": SECRET}});
+        ann.client.post("notifier/save", &ntfy).await;
 
         let viewer = member(&app, &ann, Role::Viewer).await;
         let responder = member(&app, &ann, Role::Responder).await;
@@ -327,6 +330,8 @@ both_databases! {
             assert_eq!(webhook["webhook"]["url"], "http://127.0.0.1:9");
             assert_eq!(webhook["webhook"]["headers"], Value::Null);
             assert_eq!(email["email"]["password"], "");
+            let ntfy = of_type("ntfy");
+            assert_eq!((&ntfy["redacted"], &ntfy["ntfy"]["topic"]), (&json!(true), &json!("")));
         }
         let editor = member(&app, &ann, Role::Editor).await;
         for client in [&ann.client, &editor.client] {

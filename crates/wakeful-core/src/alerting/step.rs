@@ -155,6 +155,8 @@ pub enum Notification {
     Acknowledged,
     /// To the user.
     Assigned(UserId),
+    /// To every recipient of an earlier message that wants comments.
+    Commented,
     /// To every recipient of an earlier message.
     Resolved,
     /// To all recipients of these steps of the policy. The last of them, its round, and how often
@@ -652,7 +654,12 @@ impl Decision<'_> {
                 let name = assignee.as_ref().map_or("nobody", |one| one.name.as_str());
                 (NoteKind::Assigned, name.to_owned())
             }
-            Action::Comment(text) => (NoteKind::Commented, text.clone()),
+            Action::Comment(text) => {
+                if self.state.notified.is_some() {
+                    self.notify.push(Notification::Commented);
+                }
+                (NoteKind::Commented, text.clone())
+            }
             Action::Severity(severity) => {
                 if self.alert.severity(&self.state) == *severity {
                     return;

@@ -41,6 +41,7 @@ event_types! {
     STEADY = "monitor.steady",
     ACKNOWLEDGED = "alert.acknowledged",
     ASSIGNED = "alert.assigned",
+    COMMENTED = "alert.commented",
     /// An escalation step, to somebody who knows of the outage already.
     ESCALATED = "alert.escalated",
     RESOLVED = "alert.resolved",
@@ -54,10 +55,16 @@ event_types! {
 }
 
 /// Those about alerts, which came later: notifiers from before do not get them.
-pub const ALERT_TYPES: &[&str] = &[ACKNOWLEDGED, ASSIGNED, ESCALATED, RESOLVED];
+pub const ALERT_TYPES: &[&str] = &[ACKNOWLEDGED, ASSIGNED, COMMENTED, ESCALATED, RESOLVED];
 
 /// Those of them that every notifier gets when it is addressed, unless it names its types.
 pub const ADDRESSED_TYPES: &[&str] = &[ASSIGNED, ESCALATED];
+
+/// Those that a notifier gets only if it names them.
+pub const OPTIONAL_TYPES: &[&str] = &[COMMENTED];
+
+/// One message about many events. It is made when they are sent, and never stored.
+pub const DIGEST: &str = "notifier.digest";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -102,6 +109,9 @@ pub struct EventData {
     /// The name of the user who the alert is assigned to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
+    /// The author of the comment, which is the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commented_by: Option<String>,
     /// The number of the escalation step, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
@@ -149,6 +159,7 @@ impl EventData {
             alert_status: None,
             acknowledged_by: None,
             assignee: None,
+            commented_by: None,
             step: None,
             suppressed: None,
             affected: None,
@@ -255,6 +266,7 @@ impl Event {
             REMINDER | ACKNOWLEDGED | ASSIGNED | ESCALATED | RESOLVED => {
                 ("down", "down", "503 Service Unavailable")
             }
+            COMMENTED => ("down", "down", "The provider is working on it."),
             UP => ("up", "down", "200 OK"),
             FLAPPING => ("down", "down", "4 outages in 31 min"),
             STEADY => ("up", "up", "200 OK"),
@@ -274,6 +286,7 @@ impl Event {
                 REMINDER => format!("[{NAME}] still down after 4 min: {message}"),
                 ACKNOWLEDGED => format!("[{NAME}] acknowledged by Ann: {message}"),
                 ASSIGNED => format!("[{NAME}] assigned to Ann: {message}"),
+                COMMENTED => format!("[{NAME}] comment by Ann: {message}"),
                 ESCALATED => format!("[{NAME}] still down after 4 min, step 2: {message}"),
                 RESOLVED => format!("[{NAME}] resolved by Ann: {message}"),
                 _ => format!("[{NAME}] {status}: {message}"),
@@ -295,6 +308,7 @@ impl Event {
                 severity: Some(Severity::Critical),
                 acknowledged_by: (kind == ACKNOWLEDGED).then(|| "Ann".to_owned()),
                 assignee: (kind == ASSIGNED).then(|| "Ann".to_owned()),
+                commented_by: (kind == COMMENTED).then(|| "Ann".to_owned()),
                 step: (kind == ESCALATED).then_some(2),
                 ..EventData::of_message(event, message.to_owned())
             },

@@ -60,6 +60,8 @@ pub struct Notifier {
     pub isdefault: bool,
     /// Which messages it gets, and when.
     pub messages: MessageRules,
+    /// How long a message waits for others, to be sent as one with them. In seconds.
+    pub group_wait: u32,
     pub attempts: AttemptRecord,
     /// Incremented by each change; a change must name the revision it is based
     /// on.
@@ -118,7 +120,15 @@ named_enum! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery<'a> {
     Single,
-    Digest(MailRoute<'a>),
+    Digest(DigestRoute<'a>),
+}
+
+/// How the digests of a notifier are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DigestRoute<'a> {
+    Mail(MailRoute<'a>),
+    /// To a known service that people read.
+    Service,
 }
 
 /// How the emails of a notifier are sent.
@@ -170,7 +180,11 @@ impl Kind {
     pub fn delivery_mode(self) -> DeliveryMode {
         match self {
             Self::Email | Self::Account => DeliveryMode::Digest,
-            _ => DeliveryMode::Single,
+            Self::Webhook => DeliveryMode::Single,
+            service => match service.service() {
+                Some(service) if !service.is_for_programs => DeliveryMode::Digest,
+                _ => DeliveryMode::Single,
+            },
         }
     }
 
@@ -203,11 +217,13 @@ impl fmt::Display for Kind {
 
 impl Channel {
     /// The types of events that a new notifier gets. `None`: those that every version knows, and
-    /// those that address it. Programs get every type.
+    /// those that address it. Programs get every type that is not optional.
     pub fn default_events(&self) -> Option<Vec<String>> {
         match self {
             Self::Webhook(hook) if hook.template == Template::Standard => {
-                Some(event::TYPES.iter().map(|kind| (*kind).to_owned()).collect())
+                let kinds =
+                    event::TYPES.iter().filter(|kind| !event::OPTIONAL_TYPES.contains(kind));
+                Some(kinds.map(|kind| (*kind).to_owned()).collect())
             }
             Self::Email(_) | Self::Webhook(_) | Self::Account(_) => None,
             Self::Service(spec) => Some(spec.descriptor().default_events()),
@@ -229,15 +245,22 @@ impl Channel {
             Self::Email(email) => email.redact(),
             Self::Webhook(webhook) => webhook.redact(),
             // Its secrets are never returned.
-            Self::Account(_) | Self::Service(_) => {}
+            Self::Service(spec) => spec.redact(),
+            Self::Account(_) => {}
         }
     }
 
     pub fn delivery(&self) -> Delivery<'_> {
         match self {
-            Self::Email(email) => Delivery::Digest(MailRoute::Server(email)),
-            Self::Webhook(_) | Self::Service(_) => Delivery::Single,
-            Self::Account(account) => Delivery::Digest(MailRoute::Account(account)),
+            Self::Email(email) => Delivery::Digest(DigestRoute::Mail(MailRoute::Server(email))),
+            Self::Webhook(_) => Delivery::Single,
+            Self::Account(account) => {
+                Delivery::Digest(DigestRoute::Mail(MailRoute::Account(account)))
+            }
+            Self::Service(spec) => match spec.kind().delivery_mode() {
+                DeliveryMode::Single => Delivery::Single,
+                DeliveryMode::Digest => Delivery::Digest(DigestRoute::Service),
+            },
         }
     }
 

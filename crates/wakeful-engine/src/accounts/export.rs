@@ -6,9 +6,9 @@ use wakeful_core::email_address;
 use wakeful_core::id::TeamId;
 use wakeful_store::NewEntry;
 
-pub use wakeful_store::{AccountData, EntryOfUser, KeyOfUser, SentContact};
+pub use wakeful_store::{AccountData, ContactsOfUser, EntryOfUser, KeyOfUser, SentContact};
 
-use crate::{Engine, Error, Reauthenticated, Result, Session, TeamOfUser};
+use crate::{Engine, Error, NotifierView, Reauthenticated, Result, Session, TeamOfUser};
 
 /// How many messages of the contact form are exported.
 const MAX_CONTACTS: u32 = 1_000;
@@ -23,6 +23,9 @@ pub struct PersonalData {
     pub sessions: Vec<Session>,
     pub keys: Vec<KeyOfUser>,
     pub contacts: Vec<SentContact>,
+    /// Without their secrets.
+    pub notifiers: Vec<NotifierView>,
+    pub contact_rules: Vec<ContactsOfUser>,
 }
 
 impl Engine {
@@ -36,6 +39,7 @@ impl Engine {
         let person = Object::new(ObjectKind::Person, &user, caller.email());
         let entry = NewEntry::new(Action::AccountExport, person, Vec::new());
         store.write_single_entry(&self.audit(caller), &entry).await?;
+        let notifiers = store.notifiers_of_user(user).await?;
         Ok(PersonalData {
             account: store.account_data(user).await?.ok_or(Error::NotAuthenticated)?,
             teams: store.teams_of(user).await?,
@@ -44,6 +48,8 @@ impl Engine {
             contacts: store
                 .contacts_from(&email_address::key(caller.email()), MAX_CONTACTS)
                 .await?,
+            notifiers: notifiers.into_iter().map(NotifierView::redacted).collect(),
+            contact_rules: store.contacts_of_user(user).await?,
         })
     }
 

@@ -45,6 +45,14 @@ struct OpenedLink {
     holder: Holder,
 }
 
+/// In place of a token, in previews.
+const SAMPLE_TOKEN: &str = "wkt_sample";
+
+/// Whether its reader can do something about its alert.
+fn is_actionable(event: &Event) -> bool {
+    [event::DOWN, event::REMINDER, event::ASSIGNED, event::ESCALATED].contains(&event.kind.as_str())
+}
+
 /// The recipient of a link.
 enum Holder {
     Person { user: wakeful_core::id::UserId, name: String, email: String },
@@ -54,9 +62,20 @@ enum Holder {
 impl Engine {
     /// The event with the link to its page, and those to act on its alert if there is anything to
     /// do.
-    pub(crate) fn with_links(&self, mut event: Event, notifier: &Notifier) -> Event {
+    pub(crate) fn with_links(&self, event: Event, notifier: &Notifier) -> Event {
+        let token = self.action_token(&event, notifier);
+        self.with_token(event, token.as_deref())
+    }
+
+    /// A sample event with the links that a real one would have.
+    pub(crate) fn with_sample_links(&self, event: Event) -> Event {
+        let token = is_actionable(&event).then_some(SAMPLE_TOKEN);
+        self.with_token(event, token)
+    }
+
+    fn with_token(&self, mut event: Event, token: Option<&str>) -> Event {
         event.data.link = Some(self.details_url(&event));
-        if let Some(token) = self.action_token(&event, notifier) {
+        if let Some(token) = token {
             let url = self.public_url();
             event.data.action_url = Some(format!("{url}/api/action/{token}"));
             event.data.action_page = Some(format!("{url}/a/{token}"));
@@ -65,8 +84,7 @@ impl Engine {
     }
 
     fn action_token(&self, event: &Event, notifier: &Notifier) -> Option<String> {
-        let kinds = [event::DOWN, event::REMINDER, event::ASSIGNED, event::ESCALATED];
-        if !kinds.contains(&event.kind.as_str()) {
+        if !is_actionable(event) {
             return None;
         }
         let alert = event.data.alertid?;

@@ -205,6 +205,14 @@ impl Scene<'_> {
                     event.data.assignee = Some(assignee.name.clone());
                 })
             }
+            Notification::Commented => {
+                let Some(Action::Comment(text)) = order.map(|order| &order.action) else {
+                    return None;
+                };
+                let event = events::comment(stored, alert, by, text, now);
+                let to = Audience::Notified;
+                Some(Message { event, to, seq: stored.seq, created: now, step: None })
+            }
             Notification::Escalated { round, step, steps, restarts, woken } => {
                 let to = self.responders.recipients(alert, stored, steps, now);
                 let number = events::StepNumber { round, step: Some(step), restarts };

@@ -45,7 +45,8 @@ impl TeamResponders {
         let routed: HashSet<TeamId> =
             alerts.iter().filter(|alert| alert.is_routed).map(|alert| alert.team).collect();
         for team in &routed {
-            found.rules.insert(*team, store.routing(*team).await?.rules);
+            let rules = store.routing(*team).await?.rules;
+            found.rules.insert(*team, store.resolve_rules(*team, rules).await?);
         }
         let has_policy = |alert: &&DueAlert| {
             let monitor = monitors.get(&alert.facts.monitor);

@@ -1,6 +1,6 @@
 //! The routing rules of a team, and what they would do.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use wakeful_core::access::permission;
 use wakeful_core::alerting::alert::AlertKind;
 use wakeful_core::escalation::{Policy, Position};
@@ -55,6 +55,8 @@ impl Engine {
         let policies: HashSet<PolicyId> =
             team.policies().await?.into_iter().map(|one| one.policy.id).collect();
         let monitors: HashSet<MonitorId> = team.monitor_ids().await?.into_iter().collect();
+        let groups = self.store().groups(caller.team()).await?;
+        let groups: HashSet<MonitorId> = groups.into_iter().map(|group| group.id).collect();
         for rule in rules {
             let unknown = rule.notifiers.iter().find(|id| {
                 !notifiers.contains(id) && !old.iter().any(|old| old.notifiers.contains(id))
@@ -72,7 +74,11 @@ impl Engine {
             if let Some(id) = unknown {
                 return Err(refused(format!("name an unknown monitor: {id}")));
             }
-            if let Some(id) = rule.selector.groups().first() {
+            let unknown = rule.selector.groups().iter().find(|id| {
+                let is_old = |old: &Rule| old.selector.groups().contains(id);
+                !groups.contains(id) && !old.iter().any(is_old)
+            });
+            if let Some(id) = unknown {
                 return Err(refused(format!("name a monitor that is not a group: {id}")));
             }
         }
@@ -142,6 +148,7 @@ impl Engine {
             .filter(|cover| cover.suppresses)
             .and_then(|cover| Some((cover.windows.first()?.name.clone(), cover.until)));
         let rules = team.routing().await?.rules;
+        let rules = self.store().resolve_rules(caller.team(), rules).await?;
         let routable = Routable {
             monitor: monitor.id,
             tags: &monitor.tags,
@@ -162,24 +169,25 @@ impl Engine {
             AlertKind::Certificate => event::CERTIFICATE,
             AlertKind::Flapping => event::FLAPPING,
         };
-        let mut seen = HashSet::new();
-        let mut notified: Vec<TriedMessage> = linked
-            .chain(routed)
-            .filter(|(id, _)| seen.insert(*id))
-            .filter_map(|(id, why)| {
-                let notifier =
-                    notifiers.iter().find(|one| one.id == id && one.disabled.is_none())?;
-                let first = notifier.messages.first_try(kind, severity, at)?;
-                let waits_until = (first > at).then_some(first);
-                Some(TriedMessage { at, notifier: notifier.name.to_string(), why, waits_until })
-            })
-            .collect();
+        let mut notified = TriedMessages::default();
+        for (id, why) in linked.chain(routed) {
+            let notifier = notifiers.iter().find(|one| one.id == id && one.disabled.is_none());
+            let first = notifier.and_then(|one| one.messages.first_try(kind, severity, at));
+            let (Some(notifier), Some(first)) = (notifier, first) else { continue };
+            let (notifier, waits_until) =
+                (notifier.name.to_string(), (first > at).then_some(first));
+            let message = TriedMessage { at, notifier, why, waits_until };
+            notified.add(Some(RecipientAddress::Notifier(id)), message);
+        }
         let is_outage = tried.kind == AlertKind::Outage;
         let policy = route.policy.or(monitor.policy).filter(|_| is_outage);
         let policy = policy.and_then(|id| responders.policies.get(&id));
         if let Some(policy) = policy {
-            notified.extend(steps_of(policy, &responders, &notifiers, severity, at));
+            for (to, message) in steps_of(policy, &responders, &notifiers, severity, at) {
+                notified.add(to, message);
+            }
         }
+        let mut notified = notified.all;
         notified.sort_by_key(|one| one.at);
         notified.truncate(TRIED_MESSAGES);
         Ok(TriedRouting {
@@ -192,6 +200,24 @@ impl Engine {
     }
 }
 
+/// Messages, each once: a recipient gets one at a time, whatever the reasons for it are.
+#[derive(Default)]
+struct TriedMessages {
+    all: Vec<TriedMessage>,
+    places: HashMap<(RecipientAddress, Millis), usize>,
+}
+
+impl TriedMessages {
+    fn add(&mut self, to: Option<RecipientAddress>, message: TriedMessage) {
+        let place = to.map(|to| *self.places.entry((to, message.at)).or_insert(self.all.len()));
+        match place.and_then(|place| self.all.get_mut(place)) {
+            Some(same) if same.why.split("; ").any(|why| why == message.why) => {}
+            Some(same) => same.why = format!("{}; {}", same.why, message.why),
+            None => self.all.push(message),
+        }
+    }
+}
+
 /// The messages of all steps of a policy, if nobody responds.
 fn steps_of(
     policy: &Policy,
@@ -199,7 +225,7 @@ fn steps_of(
     notifiers: &[Notifier],
     severity: Severity,
     at: Millis,
-) -> Vec<TriedMessage> {
+) -> Vec<(Option<RecipientAddress>, TriedMessage)> {
     let mut messages = Vec::new();
     let mut position = Position::start(policy.id, at);
     while let Some((due, ..)) = policy.next(&position) {
@@ -213,22 +239,24 @@ fn steps_of(
             for one in reached_by(taken.step) {
                 messages.extend(one.ways.iter().map(|way| {
                     let at = due.after(way.delay);
-                    TriedMessage {
+                    let message = TriedMessage {
                         at,
                         notifier: one.name.clone(),
                         why: why.clone(),
                         waits_until: waits_until(way, notifiers, severity, at),
-                    }
+                    };
+                    (Some(way.to), message)
                 }));
             }
         }
         if advance.everybody {
-            messages.push(TriedMessage {
+            let message = TriedMessage {
                 at: due,
                 notifier: "every member of the team".to_owned(),
                 why: format!("no step of {} reaches anybody", policy.name),
                 waits_until: None,
-            });
+            };
+            messages.push((None, message));
         }
         position = advance.position;
     }

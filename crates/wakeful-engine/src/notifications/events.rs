@@ -4,12 +4,13 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_core::alerting::alert::Alert;
+use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::certificate::ExpiryWarning;
 use wakeful_core::heartbeat::{Heartbeat, RegionBeat};
 use wakeful_core::id::{AlertId, EventId, MonitorId};
 use wakeful_core::monitors::Monitor;
 use wakeful_core::notifications::event;
+use wakeful_core::one_line::one_line;
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
@@ -171,6 +172,30 @@ pub(crate) fn response(
     event(monitor, kind, alert.id, &number, &text, &data)
 }
 
+/// The event that somebody has commented on an alert, which may be over.
+pub(crate) fn comment(
+    stored: &StoredMonitor,
+    alert: &DueAlert,
+    by: &str,
+    comment: &str,
+    now: Millis,
+) -> NewEvent {
+    let StoredMonitor { monitor, state, .. } = stored;
+    let text = format!("[{}] comment by {by}: {}", monitor.name, one_line(comment, usize::MAX));
+    let is_outage = alert.facts.kind == AlertKind::Outage && alert.facts.ended.is_none();
+    let data = EventData {
+        severity: Some(alert.facts.severity(&alert.state)),
+        message: comment,
+        commented_by: Some(by),
+        ..match is_outage {
+            true => EventData::of_outage(stored, alert, now),
+            false => EventData::of_state(state, now),
+        }
+    };
+    let number = format!("{} {}", alert.id, alert.revision);
+    event(monitor, event::COMMENTED, alert.id, &number, &text, &data)
+}
+
 /// The event that a monitor flaps.
 pub(crate) fn flapping(stored: &StoredMonitor, alert: &Alert, now: Millis) -> NewEvent {
     let StoredMonitor { monitor, state, .. } = stored;
@@ -202,6 +227,8 @@ pub(crate) fn flapping_alert_id(monitor: MonitorId, started: Millis) -> AlertId 
 
 struct EventData<'a> {
     severity: Option<Severity>,
+    /// The author of a comment.
+    commented_by: Option<&'a str>,
     /// The number of an escalation step, from 1.
     step: Option<u32>,
     /// The time in its id, if that is not its own: an id that does not depend on when it is
@@ -223,6 +250,7 @@ impl<'a> EventData<'a> {
     fn of_verdict(record: &'a Record) -> Self {
         Self {
             severity: None,
+            commented_by: None,
             step: None,
             id_time: None,
             at: record.heartbeat.at,
@@ -241,6 +269,7 @@ impl<'a> EventData<'a> {
     fn of_state(state: &'a State, now: Millis) -> Self {
         Self {
             severity: None,
+            commented_by: None,
             step: None,
             id_time: None,
             at: now,
@@ -260,6 +289,7 @@ impl<'a> EventData<'a> {
         let (state, started) = (&stored.state, alert.facts.started);
         Self {
             severity: None,
+            commented_by: None,
             step: None,
             id_time: None,
             at: now,
@@ -313,6 +343,9 @@ fn event(
     });
     if let Some(severity) = data.severity {
         body["data"]["severity"] = json!(severity.as_str());
+    }
+    if let Some(by) = data.commented_by {
+        body["data"]["commented_by"] = json!(by);
     }
     if let Some(step) = data.step {
         body["data"]["step"] = json!(step);

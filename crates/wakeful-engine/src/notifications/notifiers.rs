@@ -10,7 +10,7 @@ use wakeful_core::monitors::spec::{Hostname, HttpUrl};
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::{
-    AttemptReset, Channel, Disabled, Mailbox, Mailboxes, Notifier, SigningSecret,
+    AttemptReset, Channel, DeliveryMode, Disabled, Mailbox, Mailboxes, Notifier, SigningSecret,
 };
 use wakeful_core::notifications::{MAX_NOTIFIERS_PER_TEAM, MAX_PERSONAL_NOTIFIERS};
 use wakeful_core::quiet::Quiet;
@@ -85,6 +85,8 @@ pub struct NotifierDraft {
     pub events: Option<Vec<String>>,
     /// `Some(None)`: no quiet hours.
     pub quiet: Option<Option<Quiet>>,
+    /// How long a message waits for others, in seconds.
+    pub group_wait: Option<u32>,
 }
 
 /// The settings of a notifier that affect its messages.
@@ -106,13 +108,18 @@ pub struct NotifierView {
 }
 
 impl NotifierView {
-    fn visible_to(mut self, caller: &Caller) -> Self {
+    fn visible_to(self, caller: &Caller) -> Self {
         let is_limited = !caller.may(Permission::Edit) || caller.team_access().filter().is_some();
         if is_limited && self.notifier.owner.is_none() {
-            self.notifier.channel.redact();
-            self.redacted = true;
+            return Self::redacted(self.notifier);
         }
         self
+    }
+
+    /// Without what only those who may edit it may see.
+    pub(crate) fn redacted(mut notifier: Notifier) -> Self {
+        notifier.channel.redact();
+        Self { notifier, secret: None, redacted: true }
     }
 }
 
@@ -345,6 +352,8 @@ impl Engine {
         let disabled = before.and_then(|before| before.disabled.clone());
         let stored = before.map(|before| before.attempts.clone()).unwrap_or_default();
         let messages = message_rules(&draft, before);
+        let group_wait = draft.group_wait.or_else(|| before.map(|before| before.group_wait));
+        let is_grouped = draft.channel.kind().delivery_mode() == DeliveryMode::Digest;
         let mut notifier = Notifier {
             id: before.map_or_else(|| NotifierId::new(now, random::bytes()), |before| before.id),
             team: caller.team(),
@@ -364,6 +373,8 @@ impl Engine {
                 .isdefault
                 .unwrap_or_else(|| before.is_some_and(|before| before.isdefault)),
             messages,
+            // The type may have changed to one for programs.
+            group_wait: group_wait.filter(|_| is_grouped).unwrap_or(0),
             attempts: stored,
             revision: before.map_or(1, |before| before.revision),
             created: before.map_or(now, |before| before.created),
@@ -408,6 +419,7 @@ impl Engine {
             let kinds = [event::DOWN, event::UP, event::CERTIFICATE, event::TEST];
             Error::Refused { field: "event", why: format!("must be one of {}", kinds.join(", ")) }
         })?;
+        let event = self.with_sample_links(event);
         let link = self.public_url().to_owned();
         let preview = move || notify::preview(&draft.channel, &event, &link, now);
         let rendered = self.render(caller, preview).await?;

@@ -97,6 +97,7 @@ async fn team(store: &Store, notifiers: usize) -> (TeamId, Vec<NotifierId>) {
             owner: None,
             disabled: None,
             isdefault: false,
+            group_wait: 0,
             messages: Default::default(),
             attempts: Default::default(),
             revision: 1,

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::time::Millis;
+use wakeful_testkit::fakes::FakeService;
 use wakeful_testkit::{App, Client, Receiver, Setup, SmtpSecurity, SmtpServer, User, until};
 
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
@@ -33,6 +35,20 @@ impl DeliveryFixture<SmtpServer> {
         let (app, ann) = start(setup).await;
         let receiver = SmtpServer::start(SmtpSecurity::Plain).await;
         let notifier = mail_to(&ann, &receiver, recipients).await;
+        Self { app, ann, receiver, notifier }
+    }
+}
+
+impl DeliveryFixture<FakeService> {
+    /// With a notifier that sends to a service, and has these settings.
+    pub(crate) async fn service(setup: Setup, kind: Kind, settings: &Value) -> Self {
+        let (app, ann) = start(setup).await;
+        let receiver = FakeService::start(kind).await;
+        let mut body = receiver.notifier("chat");
+        for (name, value) in settings.as_object().expect("an object") {
+            body[name] = value.clone();
+        }
+        let notifier = ann.client.post("notifier/save", &body).await.json();
         Self { app, ann, receiver, notifier }
     }
 }

@@ -143,6 +143,7 @@ impl Fixture {
             owner: None,
             disabled: None,
             isdefault: false,
+            group_wait: 0,
             messages: Default::default(),
             attempts: Default::default(),
             revision: 1,

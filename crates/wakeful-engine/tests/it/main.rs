@@ -16,4 +16,5 @@ mod nats;
 mod regions;
 mod reminders;
 mod scheduler;
+mod service_delivery;
 mod store_outage;

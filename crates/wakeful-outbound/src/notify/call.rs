@@ -241,8 +241,8 @@ async fn exchange_call(net: &Net, call: &Call, now: Millis) -> Result<Reply, Out
 /// A service may repeat what it was sent, and its response is shown and stored.
 fn without_secrets(outcome: Outcome, spec: &ServiceSpec) -> Outcome {
     let hide = |text: String| {
-        spec.secrets().fold(text, |text, (_, secret)| {
-            hidden_parts(secret.expose())
+        spec.confidential().fold(text, |text, secret| {
+            hidden_parts(secret)
                 .into_iter()
                 .filter(|part| part.len() >= MIN_MASKED)
                 .fold(text, |text, part| text.replace(&part, MASK))

@@ -11,6 +11,7 @@ use wakeful_core::template::Escape;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use super::digest;
 use super::renderers::Renderers;
 use super::template::{self, Style, TemplateContext};
 use crate::mail::Email;
@@ -97,23 +98,11 @@ pub(super) fn render(event: &Event, link: &str) -> (String, String) {
 
 /// One email that lists all events.
 pub fn digest(envelope: impl Into<Envelope>, events: &[Event], link: &str, date: Millis) -> Email {
-    let count = |kind| events.iter().filter(|event| event.is(kind)).count();
-    let still = count(event::REMINDER) + count(event::ESCALATED);
-    let (down, up) = (count(event::DOWN), count(event::UP));
-    let others = events.len() - down - still - up;
-    let parts: Vec<String> = [(down, "down"), (still, "still down"), (up, "up"), (others, "other")]
-        .iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect();
-    let title = format!("{} changes: {}", events.len(), parts.join(", "));
+    let title = digest::title(events);
     let mut fields = Map::new();
     fields.insert("title".into(), json!(title));
     // The color of the most severe event.
-    let is_down = |event: &&Event| {
-        [event::DOWN, event::REMINDER, event::ESCALATED].contains(&event.kind.as_str())
-    };
-    let worst = events.iter().find(is_down);
+    let worst = events.iter().find(|event| digest::is_down(event));
     let style = worst.or(events.first()).map_or(0, |event| Style::of(event).color);
     fields.insert("color".into(), json!(format!("#{style:06x}")));
     fields.insert("lines".into(), events.iter().map(line).collect());
@@ -165,6 +154,7 @@ fn default_subject(event: &Event) -> String {
         event::CERTIFICATE => format!("[Certificate] {name}: {}", event.data.message),
         event::ACKNOWLEDGED => format!("[Acknowledged] {}", template::title(event)),
         event::ASSIGNED => format!("[Assigned] {}", template::title(event)),
+        event::COMMENTED => format!("[Comment] {}", template::title(event)),
         event::RESOLVED => format!("[Resolved] {}", template::title(event)),
         event::MAINTENANCE_SCHEDULED | event::MAINTENANCE_STARTED | event::MAINTENANCE_ENDED => {
             format!("[Maintenance] {name}: {}", event.data.message)
@@ -234,6 +224,7 @@ fn status_label(event: &Event) -> &'static str {
         event::CERTIFICATE => "Certificate",
         event::ACKNOWLEDGED => "Acknowledged",
         event::ASSIGNED => "Assigned",
+        event::COMMENTED => "Comment",
         event::RESOLVED => "Resolved",
         event::MAINTENANCE_SCHEDULED => "Planned maintenance",
         event::MAINTENANCE_STARTED => "Maintenance started",

@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod call;
+pub mod digest;
 pub mod email;
 pub mod email_template;
 pub mod exchange;

@@ -4,6 +4,7 @@
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::one_line::one_line;
 use wakeful_core::severity::Severity;
+use wakeful_core::time::Millis;
 
 use super::template::{self, Style};
 
@@ -26,6 +27,8 @@ pub enum Phase {
     Repeats,
     Acknowledged,
     Assigned,
+    /// There is something to know, and nothing to do: a comment, or an announcement.
+    News,
     /// A user has closed it.
     Resolved,
     Ends,
@@ -43,7 +46,13 @@ impl Phase {
             event::ASSIGNED => Self::Assigned,
             event::RESOLVED => Self::Resolved,
             event::UP | event::STEADY => Self::Ends,
-            _ => Self::Test,
+            event::TEST => Self::Test,
+            event::DIGEST => match event.data.status.as_deref() {
+                Some("down" | "warning") => Self::Opens,
+                Some("up") => Self::Ends,
+                _ => Self::News,
+            },
+            _ => Self::News,
         }
     }
 
@@ -145,7 +154,7 @@ impl<'a> Scene<'a> {
         let affected = data.affected.as_ref().filter(|affected| affected.count > 0);
         let facts = [
             ("Target", self.target()),
-            ("Down since", data.down_since.clone()),
+            ("Down since", data.down_since.as_deref().map(time)),
             ("Lasted", lasted),
             ("Depend on it", affected.map(|affected| format!("{} monitors", affected.count))),
         ];
@@ -176,7 +185,7 @@ impl<'a> Scene<'a> {
         }
         let mut text = String::new();
         let used = links.chars().count() + facts.chars().count();
-        append(&mut text, self.cause(), max.saturating_sub(used), markdown);
+        append(&mut text, self.cause(), max.saturating_sub(used), markdown_lines);
         text + &facts + &links
     }
 
@@ -184,6 +193,11 @@ impl<'a> Scene<'a> {
         let acknowledge = self.action_page().map(|page| format!("\nAcknowledge: {page}"));
         format!("{}\nOpen: {}", acknowledge.unwrap_or_default(), self.link)
     }
+}
+
+/// A time as people write it; another text as it is.
+pub fn time(text: &str) -> String {
+    Millis::parse(text).map_or_else(|| text.to_owned(), Millis::for_people)
 }
 
 /// Shortens a text to so many characters.
@@ -245,6 +259,14 @@ pub fn entities(c: char, to: &mut String) {
         '<' => to.push_str("&lt;"),
         '>' => to.push_str("&gt;"),
         other => to.push(other),
+    }
+}
+
+/// Markdown in which a line of the text stays a line.
+fn markdown_lines(c: char, to: &mut String) {
+    match c {
+        '\n' => to.push_str("  \n"),
+        other => markdown(other, to),
     }
 }
 

@@ -79,12 +79,19 @@ pub(crate) struct Style {
 
 impl Style {
     pub(crate) fn of(event: &Event) -> Self {
-        match event.kind.as_str() {
+        let kind = match (event.kind.as_str(), event.data.status.as_deref()) {
+            (event::DIGEST, Some("down")) => event::DOWN,
+            (event::DIGEST, Some("warning")) => event::CERTIFICATE,
+            (event::DIGEST, Some("up")) => event::UP,
+            (kind, _) => kind,
+        };
+        match kind {
             event::DOWN | event::REMINDER | event::ESCALATED => {
                 Self { emoji: "🔴", color: 0xc2_29_0a }
             }
             event::UP => Self { emoji: "✅", color: 0x2f_8f_0a },
             event::CERTIFICATE | event::FLAPPING => Self { emoji: "⚠️", color: 0xb7_79_00 },
+            event::COMMENTED => Self { emoji: "💬", color: 0x5b_6b_7b },
             event::MAINTENANCE_SCHEDULED
             | event::MAINTENANCE_STARTED
             | event::MAINTENANCE_ENDED => Self { emoji: "🔧", color: 0x1f_6f_b5 },
@@ -116,6 +123,13 @@ pub fn title(event: &Event) -> String {
         event::ASSIGNED => {
             format!("{name}: assigned to {}", event.data.assignee.as_deref().unwrap_or("somebody"))
         }
+        event::COMMENTED => {
+            format!(
+                "{name}: comment by {}",
+                event.data.commented_by.as_deref().unwrap_or("somebody")
+            )
+        }
+        event::DIGEST => event.text.clone(),
         event::RESOLVED => format!("{name}: resolved, although it is still down"),
         event::MAINTENANCE_SCHEDULED => format!("Planned maintenance: {name}"),
         event::MAINTENANCE_STARTED => format!("Maintenance has started: {name}"),

@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::notifications::notifier::service::Field;
-use wakeful_core::notifications::notifier::{Kind, ServiceSpec};
+use wakeful_core::notifications::notifier::{DeliveryMode, Kind, ServiceSpec};
 use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::notifications::thread::Thread;
 use wakeful_core::time::Millis;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::Attempt;
 use wakeful_outbound::notify::call::{self, Call, Role};
+use wakeful_outbound::notify::digest;
 use wakeful_outbound::notify::exchange::Reply;
 use wakeful_outbound::notify::kinds;
 use wakeful_outbound::notify::scene::Scene;
@@ -155,6 +156,59 @@ async fn an_outage_its_acknowledgement_and_its_end_are_one_conversation() {
                     assert!(all.iter().all(|one| !one.is_edited), "{kind}: {all:?}");
                 }
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn forty_events_are_one_message() {
+    let is_read_by_people = |kind: &Kind| kind.delivery_mode() == DeliveryMode::Digest;
+    for kind in services().filter(is_read_by_people) {
+        let mut channel = Channel::new(kind).await;
+        let events: Vec<Event> = (1..=40)
+            .map(|number| {
+                let mut event = message(event::DOWN);
+                event.data.monitor.as_mut().unwrap().name = format!("Site {number:02} <b>&");
+                event
+            })
+            .collect();
+        let digest = digest::event(events[0].data.eventid, &events, NOW);
+        for _ in 0..2 {
+            let attempt = channel.attempt(&digest).await;
+            let is_done = matches!(attempt.outcome, Outcome::Delivered(_));
+            assert!(is_done, "{kind}: {:?}", attempt.outcome);
+            channel.thread = None;
+        }
+        let all = channel.shown();
+        // Repeated with the same id.
+        let replaces = [Kind::Ntfy, Kind::Matrix].contains(&kind);
+        assert_eq!(all.len(), if replaces { 1 } else { 2 }, "{kind}");
+        assert!(is_about(&all[0], "40 changes: 40 down"), "{kind}: {all:?}");
+        let is_named = |number: &u32| is_about(&all[0], &format!("Site {number:02} <b>& is down"));
+        let named = (1..=40).filter(is_named).count();
+        // Its messages are short.
+        let most = if kind == Kind::Pushover { 10..25 } else { 25..26 };
+        assert!(most.contains(&named), "{kind}: {named} of 40, {}", all[0].text);
+        assert_eq!(is_about(&all[0], "… and 15 more"), kind != Kind::Pushover, "{kind}");
+        let requests = channel.fake.requests();
+        assert_eq!(requests.len(), 2, "{kind}: not in plain text");
+        assert!(requests[0].body.contains(LINK), "{kind}: {}", requests[0].body);
+    }
+}
+
+#[tokio::test]
+async fn an_announcement_or_a_comment_is_one_message_to_people() {
+    for kind in services() {
+        for event in [event::MAINTENANCE_STARTED, event::HANDOVER, event::COMMENTED] {
+            let mut channel = Channel::new(kind).await;
+            let id = message(event::DOWN).data.eventid;
+            let example = Event::example(event, id, "ops", NOW).unwrap();
+            let attempt = channel.attempt(&example).await;
+            let is_done = matches!(attempt.outcome, Outcome::Delivered(_));
+            assert!(is_done, "{kind}: {:?}", attempt.outcome);
+            let is_for_people = kind.delivery_mode() == DeliveryMode::Digest;
+            assert_eq!(channel.shown().len(), usize::from(is_for_people), "{kind} {event}");
+            assert!(channel.shown().iter().all(|one| !one.is_edited), "{kind} {event}");
         }
     }
 }

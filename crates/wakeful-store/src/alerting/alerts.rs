@@ -55,6 +55,8 @@ pub struct AlertQuery {
     pub assignee: Option<UserId>,
     /// A part of the name, the target or the tags of the monitor.
     pub text: Option<String>,
+    /// Those that one message was about.
+    pub digest: Option<DeliveryId>,
 }
 
 /// The delivery of one event to one notifier.
@@ -197,7 +199,7 @@ macro_rules! listed_tables {
     };
 }
 
-/// The conditions of an `AlertQuery`, in the parameters 5 to 10, and the page.
+/// The conditions of an `AlertQuery`, in the parameters 5 to 11, and the page.
 macro_rules! matches {
     () => {
         concat!(
@@ -212,6 +214,8 @@ macro_rules! matches {
                   select 1 from monitor_tags t where t.monitor_id = m.id and t.tag = $8))
               and ($9 is null or a.assignee = $9)
               and ($10 is null or m.search like $10 escape '!')
+              and ($11 is null or a.id in (
+                  select d.alert_id from deliveries d where d.digest = $11))
               order by a.id desc
               limit $3"
         )
@@ -279,7 +283,7 @@ impl TeamStore<'_> {
         before: Option<AlertId>,
         limit: Option<u32>,
     ) -> Result<Vec<ListedAlert>> {
-        let AlertQuery { monitor, status, severity, kind, tag, assignee, text } = query;
+        let AlertQuery { monitor, status, severity, kind, tag, assignee, text, digest } = query;
         Ok(read!(self.store, |db| {
             let select = match monitor {
                 None => sqlx::query_as(concat!(
@@ -296,7 +300,7 @@ impl TeamStore<'_> {
                     listed_columns!(),
                     " from ",
                     listed_tables!(),
-                    " where a.monitor_id = $1 and a.team_id = $11",
+                    " where a.monitor_id = $1 and a.team_id = $12",
                     matches!()
                 ))
                 .bind(monitor.uuid()),
@@ -310,7 +314,8 @@ impl TeamStore<'_> {
                 .bind(kind.map(AlertKind::as_str))
                 .bind(tag.as_deref())
                 .bind(assignee.map(UserId::uuid))
-                .bind(text.as_deref().map(like));
+                .bind(text.as_deref().map(like))
+                .bind(digest.map(DeliveryId::uuid));
             match monitor {
                 None => select.fetch_all(db).await,
                 Some(_) => select.bind(self.team.uuid()).fetch_all(db).await,

@@ -141,6 +141,34 @@ impl Store {
     }
 }
 
+/// The contact rules of a user in one team.
+#[derive(Clone, Debug)]
+pub struct ContactsOfUser {
+    pub team: TeamId,
+    pub contacts: StoredContacts,
+}
+
+from_row!(ContactsOfUser, |row| Self {
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    contacts: sqlx::FromRow::from_row(row)?,
+});
+
+impl Store {
+    /// How a user is notified, in each team with rules of their own.
+    pub async fn contacts_of_user(&self, user: UserId) -> Result<Vec<ContactsOfUser>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select team_id, rules, feed_digest from contact_rules
+                 where user_id = $1 and rules is not null
+                 order by team_id",
+            )
+            .bind(user.uuid())
+            .fetch_all(db)
+            .await
+        })?)
+    }
+}
+
 impl TeamStore<'_> {
     /// Who can be notified in the team at a time.
     pub async fn responders(&self, now: Millis) -> Result<Responders> {

@@ -8,6 +8,7 @@ use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::maintenance::{CoveredMonitor, Window};
 use wakeful_core::monitors::Spec;
 use wakeful_core::monitors::spec::GroupSpec;
+use wakeful_core::routing::Rule;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 
@@ -121,6 +122,18 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// The rules of a team with the members of the groups in them. Nothing is read if there are
+    /// none.
+    pub async fn resolve_rules(&self, team: TeamId, rules: Vec<Rule>) -> Result<Vec<Rule>> {
+        if rules.iter().all(|rule| rule.selector.groups().is_empty()) {
+            return Ok(rules);
+        }
+        Ok(match self.team_graph(team).await? {
+            Some(graph) => rules.into_iter().map(|rule| rule.resolved(&graph)).collect(),
+            None => rules,
+        })
     }
 
     /// `None` if the team has neither groups nor dependencies.

@@ -52,7 +52,7 @@ macro_rules! columns {
     () => {
         "id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
          failing_since, healthy_since, last_error, revision, created, modified, user_id,
-         events, min_severity, quiet, owner_id,
+         events, min_severity, quiet, group_wait, owner_id,
          (select u.email from users u where u.id = notifiers.user_id) as user_email,
          (select u.email_verified from users u where u.id = notifiers.user_id) as user_verified"
     };
@@ -69,6 +69,7 @@ struct Row {
     disabled_why: String,
     isdefault: bool,
     messages: MessageRules,
+    group_wait: i64,
     attempts: AttemptRecord,
     revision: i64,
     created: i64,
@@ -93,6 +94,7 @@ from_row!(Row, |row| Self {
         row.try_get("min_severity")?,
         row.try_get("quiet")?,
     ),
+    group_wait: row.try_get("group_wait")?,
     attempts: AttemptRecord {
         failing_since: row.try_get::<Option<i64>, _>("failing_since")?.map(Millis),
         healthy_since: row.try_get::<Option<i64>, _>("healthy_since")?.map(Millis),
@@ -136,6 +138,7 @@ impl Row {
             disabled: self.disabled_at.map(|at| Disabled { at: Millis(at), why }),
             isdefault: self.isdefault,
             messages: self.messages,
+            group_wait: u32::try_from(self.group_wait).unwrap_or(0),
             attempts: self.attempts,
             revision: self.revision,
             created: Millis(self.created),
@@ -254,8 +257,10 @@ impl TeamStore<'_> {
             sqlx::query(
                 "insert into notifiers
                  (id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
-                  created, modified, user_id, events, min_severity, quiet, owner_id, implicit)
-                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14, $15, $16, $17, $18
+                  created, modified, user_id, events, min_severity, quiet, owner_id, implicit,
+                  group_wait)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14, $15, $16, $17, $18,
+                        $19
                  where case when $18 then (select count(*) from notifiers where owner_id = $17)
                             else (select count(*) from notifiers
                                   where team_id = $2 and not implicit) end < $13",
@@ -278,6 +283,7 @@ impl TeamStore<'_> {
             .bind(notifier.messages.quiet.as_ref().map(json))
             .bind(notifier.owner.map(UserId::uuid))
             .bind(notifier.owner.is_some())
+            .bind(i64::from(notifier.group_wait))
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -320,7 +326,7 @@ impl TeamStore<'_> {
                      last_error = case when $11 then '' else last_error end,
                      healthy_since = case when $12 then null else healthy_since end,
                      events = $14, min_severity = $15, quiet = $16, implicit = owner_id is not null,
-                     revision = revision + 1
+                     group_wait = $17, revision = revision + 1
                  where id = $1 and team_id = $2 and revision = $13",
             )
             .bind(notifier.id.uuid())
@@ -339,6 +345,7 @@ impl TeamStore<'_> {
             .bind(notifier.messages.events.as_ref().map(json))
             .bind(notifier.messages.min_severity.as_str())
             .bind(notifier.messages.quiet.as_ref().map(json))
+            .bind(i64::from(notifier.group_wait))
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -403,6 +410,23 @@ impl TeamStore<'_> {
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
         Ok(DeleteNotifierOutcome::Done)
+    }
+}
+
+impl Store {
+    /// The personal notifiers of a user in all teams, in the order they were created.
+    pub async fn notifiers_of_user(&self, user: UserId) -> Result<Vec<Notifier>> {
+        let rows: Vec<Row> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from notifiers where owner_id = $1 or (user_id = $1 and not implicit) order by id"
+            ))
+            .bind(user.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        rows.into_iter().map(|row| row.into_notifier(&self.keyring)).collect()
     }
 }
 

@@ -8,8 +8,10 @@ use wakeful_core::id::{
 use wakeful_core::monitors::{Monitor, Name};
 use wakeful_core::notifications::notifier::{Channel, Disabled, Notifier, webhook};
 use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
 use wakeful_store::{
-    ChangeNotifierOutcome, DeliveryClaim, Mail, NewEvent, Record, ResendOutcome, Store, StoreError,
+    ChangeNotifierOutcome, DeliveryClaim, LimitedClaim, Mail, MessageLimit, NewEvent, Record,
+    ResendOutcome, Store, StoreError,
 };
 use wakeful_testkit::{process_alerts, system, whole};
 
@@ -33,6 +35,7 @@ on_both! {
     claims_by_processes_that_end_without_an_outcome_are_counted => crashes;
     an_outcome_or_a_release_ends_the_count => outcomes;
     claims_of_mails_without_an_outcome_are_counted_too => mails;
+    all_nodes_share_a_limit_and_what_was_sent_together_stays_together => limited;
 }
 
 /// The same store as opened by another process.
@@ -115,6 +118,59 @@ async fn crashes(store: Store) {
         ResendOutcome::Queued
     );
     assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)], "the count starts again");
+}
+
+async fn limited(store: Store) {
+    let (team, key) = (team(&store).await, Digest::of("hook"));
+    let hook = notifier(&store, team, "hook").await;
+    for _ in 0..12 {
+        let site = linked_monitor(&store, team, hook).await;
+        written(&store, down(team, site, 1)).await;
+    }
+    let (first, second) = (process(&store), process(&store));
+    let groups = first.due_for_notifier(hook, NOW, 20).await.expect("read");
+    let (ids, due_since) = (groups[0].ids.clone(), groups[0].due_since);
+    assert_eq!((groups.len(), ids.len(), groups[0].digest), (1, 12, None));
+    assert_eq!(due_since, Some(NOW));
+    let (now, minute) = (NOW, Duration::from_secs(60));
+    let claim =
+        async |node: &Store, ids: &[DeliveryId], digest: Option<DeliveryId>, now: Millis| {
+            let limit = MessageLimit { key, since: now.before(minute), max: 3 };
+            let claimed = node.claim_within_limit(hook, ids, digest, limit, now, now.after(minute));
+            claimed.await.expect("claimed")
+        };
+    let (nodes, claim) = ([&first, &second], &claim);
+    let claims = ids[..8].iter().enumerate().map(|(place, id)| {
+        let node = nodes[place % 2];
+        async move { matches!(claim(node, &[*id], None, now).await, LimitedClaim::Claimed(_)) }
+    });
+    let granted = futures_util::future::join_all(claims).await;
+    assert_eq!(granted.iter().filter(|done| **done).count(), 3, "{granted:?}");
+    let spent = claim(&first, &ids[8..9], None, now).await;
+    assert!(matches!(spent, LimitedClaim::Spent(at) if at == NOW), "{spent:?}");
+
+    // A message about many ends with its process, and another one finds it as it was.
+    let later = NOW.after(minute + minute);
+    store.release_all_claims().await.expect("freed");
+    let sent = claim(&first, &ids[8..11], Some(ids[8]), later).await;
+    assert!(matches!(sent, LimitedClaim::Claimed(rows) if rows.len() == 3));
+    store.release_all_claims().await.expect("freed");
+    let groups = process(&store).due_for_notifier(hook, later, 20).await.expect("read");
+    let same = groups.iter().find(|group| group.digest == Some(ids[8])).expect("there");
+    assert_eq!((same.ids.as_slice(), same.crashes, same.due_since), (&ids[8..11], 1, None));
+    let lease = later.after(minute);
+    let again = claim(&second, &ids[8..11], Some(ids[8]), later).await;
+    assert!(matches!(again, LimitedClaim::Claimed(rows) if rows.len() == 3));
+    let failed = DeliveryClaim { ids: &ids[8..11], lease };
+    second.deliveries_failed(hook, failed, "503", Some(later), later).await.expect("written");
+    let groups = first.due_for_notifier(hook, later, 20).await.expect("read");
+    let same = groups.iter().find(|group| group.digest == Some(ids[8])).expect("there");
+    assert_eq!((same.ids.len(), same.crashes), (3, 0));
+    let scope = store.team(&whole(team));
+    scope.resend_delivery(ids[8], nobody(), later).await.expect("queued");
+    let groups = first.due_for_notifier(hook, later, 20).await.expect("read");
+    let same = groups.iter().find(|group| group.digest == Some(ids[8])).expect("there");
+    assert_eq!(same.ids, ids[9..11], "it is sent separately");
 }
 
 async fn outcomes(store: Store) {

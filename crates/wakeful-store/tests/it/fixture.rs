@@ -117,6 +117,7 @@ pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> Notifie
         owner: None,
         disabled: None,
         isdefault: false,
+        group_wait: 0,
         messages: Default::default(),
         attempts: Default::default(),
         revision: 1,

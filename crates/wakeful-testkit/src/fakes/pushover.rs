@@ -78,7 +78,10 @@ fn send(room: &mut Room, request: &Hook) -> Result<Value, String> {
             &["retry", "expire"],
             &[&optional[..], &["token", "user", "message"]].concat(),
         )?;
-        link(&body["callback"])?;
+        // It is optional, and belongs to one alert.
+        if !body["callback"].is_null() {
+            link(&body["callback"])?;
+        }
     }
     let shown = format!("{}\n{}", text(&body["title"], 250)?, text(&body["message"], 1_024)?);
     let id = room.next_id().to_string();

@@ -15,7 +15,7 @@ import { notifiersQuery, save, test, type Notifier } from "./data";
 import gallery from "./gallery.module.css";
 import { formOf, webhookKinds, type Kind } from "./kinds";
 import { KindMark } from "./mark";
-import { checkRules, rulesBody } from "./message-rules";
+import { checkRules, isCombined, rulesBody } from "./message-rules";
 import { MessageRulesFields } from "./message-rules-fields";
 import styles from "./notifiers.module.css";
 import { Preview } from "./preview";
@@ -33,7 +33,10 @@ export function useNotifierForm(was: Notifier | undefined, start: Values, saved:
   const form = useForm(
     start,
     async (values) => {
-      const body = { ...bodyOf(values, taken, was?.notifierid, t.notifiers.kinds[values.kind]), ...rulesBody(values, was) };
+      const body = {
+        ...bodyOf(values, taken, was?.notifierid, t.notifiers.kinds[values.kind]),
+        ...rulesBody(values, formOf(values.kind).type, was),
+      };
       saved(await save(client, body), values);
     },
     (values) => checkRules(values, t),
@@ -80,7 +83,7 @@ export function NotifierFields({ form, taken, was, cancel, chooseKind }: Props) 
           </div>
         </Panel>
         {Server && <Server form={form} />}
-        <MessageRulesFields form={form} />
+        <MessageRulesFields form={form} combines={isCombined(formOf(form.values.kind).type)} />
         <FormError text={form.fault} />
         <TestBeforeSaving form={form} taken={taken} was={was} />
         <ButtonRow>

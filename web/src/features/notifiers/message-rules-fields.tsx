@@ -1,5 +1,5 @@
 /** The fields for which messages a notifier gets, and when. They are rarely used, so they are collapsed. */
-import { Checkbox, Select, Switch } from "@mantine/core";
+import { Checkbox, NumberInput, Select, Switch } from "@mantine/core";
 import { useState } from "react";
 import { severities } from "../../shared/api/alerting-sets";
 import { find, type EventType } from "../../shared/api/closed-sets";
@@ -10,14 +10,15 @@ import { HoursField } from "../../shared/ui/hours-field";
 import { ZoneField } from "../../shared/ui/zone-field";
 import page from "../../shared/ui/form-page.module.css";
 import styles from "./notifiers.module.css";
-import { selectable, type MessageRules } from "./message-rules";
+import { selectable, suggested, type MessageRules } from "./message-rules";
 
-export function MessageRulesFields({ form }: { form: Form<MessageRules> }) {
+/** `combines`: whether several messages can be sent as one. */
+export function MessageRulesFields({ form, combines }: { form: Form<MessageRules>; combines: boolean }) {
   const t = useTexts();
   const { messageRules: texts, alerts } = t;
   const { values, errors } = form;
   const [open, setOpen] = useState(false);
-  const wrong = Object.keys(errors).some((field) => errors[field] !== undefined && /^(quiet|events|min_severity)/.test(field));
+  const wrong = Object.keys(errors).some((field) => errors[field] !== undefined && /^(quiet|events|min_severity|group_wait)/.test(field));
   const hours = values["quiet.hours"];
   return (
     <details className={page.advanced} open={open || wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -34,6 +35,20 @@ export function MessageRulesFields({ form }: { form: Form<MessageRules> }) {
           onChange={(word) => form.set("min_severity", find(severities, word) ?? values.min_severity)}
         />
         <Events form={form} />
+        {combines && (
+          <NumberInput
+            name="group_wait"
+            label={texts.groupWait}
+            description={texts.groupWaitHelp}
+            suffix=" s"
+            min={0}
+            max={300}
+            allowDecimal={false}
+            value={values.group_wait}
+            error={errors.group_wait}
+            onChange={(seconds) => form.set("group_wait", seconds)}
+          />
+        )}
         <HoursField
           legend={texts.quiet}
           help={texts.quietHelp}
@@ -95,7 +110,7 @@ function Events({ form }: { form: Form<MessageRules> }) {
         label={texts.chooseSwitch}
         description={texts.chooseSwitchHelp}
         checked={false}
-        onChange={() => form.set("events", [...selectable])}
+        onChange={() => form.set("events", [...suggested])}
       />
     );
   }

@@ -13,6 +13,16 @@ export interface MessageRules {
   "quiet.time_zone": string;
   "quiet.except": Severity;
   "quiet.then": QuietThen;
+  /** Seconds, as a number or what was typed. */
+  group_wait: number | string;
+}
+
+/** Kinds that programs read: each event is sent separately. */
+const separately = new Set<string>(["webhook", "pagerduty", "opsgenie"]);
+
+/** Whether messages of this type can be combined. */
+export function isCombined(type: string): boolean {
+  return !separately.has(type);
 }
 
 /** A test is sent in any case. */
@@ -28,12 +38,16 @@ export const selectable = valuesOfSet<SelectableEvent>({
   "alert.escalated": true,
   "alert.assigned": true,
   "alert.acknowledged": true,
+  "alert.commented": true,
   "alert.resolved": true,
   "maintenance.scheduled": true,
   "maintenance.started": true,
   "maintenance.ended": true,
   "oncall.handover": true,
 });
+
+/** Without those that are rarely wanted. */
+export const suggested = selectable.filter((event) => event !== "alert.commented");
 
 export function initialRules(zone: string): MessageRules {
   return {
@@ -43,10 +57,11 @@ export function initialRules(zone: string): MessageRules {
     "quiet.time_zone": zone,
     "quiet.except": "critical",
     "quiet.then": "hold",
+    group_wait: 0,
   };
 }
 
-export function rulesOf({ min_severity, events, quiet }: Notifier, zone: string): MessageRules {
+export function rulesOf({ min_severity, events, quiet, group_wait }: Notifier, zone: string): MessageRules {
   return {
     min_severity,
     events: events as EventType[],
@@ -54,17 +69,27 @@ export function rulesOf({ min_severity, events, quiet }: Notifier, zone: string)
     "quiet.time_zone": quiet?.time_zone ?? zone,
     "quiet.except": quiet?.except ?? "critical",
     "quiet.then": quiet?.then ?? "hold",
+    group_wait,
   };
 }
 
 /** The fields of a request. Without hours, there are no quiet hours. Events that stay as they are stored are not sent. */
-export function rulesBody(rules: MessageRules, was?: Notifier): Pick<SaveNotifier, "min_severity" | "events" | "quiet"> {
+export function rulesBody(
+  rules: MessageRules,
+  type: string,
+  was?: Notifier,
+): Pick<SaveNotifier, "min_severity" | "events" | "quiet" | "group_wait"> {
   const hours = hoursBody(rules["quiet.hours"]);
   const quiet =
     hours.length === 0
       ? { hours }
       : { hours, time_zone: rules["quiet.time_zone"], except: rules["quiet.except"], then: rules["quiet.then"] };
-  return { min_severity: rules.min_severity, ...(rules.events && !isSame(rules.events, was?.events) && { events: rules.events }), quiet };
+  return {
+    min_severity: rules.min_severity,
+    ...(rules.events && !isSame(rules.events, was?.events) && { events: rules.events }),
+    quiet,
+    ...(isCombined(type) && { group_wait: Number(rules.group_wait) }),
+  };
 }
 
 function isSame(events: readonly string[], others: readonly string[] = []): boolean {

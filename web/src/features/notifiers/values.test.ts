@@ -17,6 +17,7 @@ const base = {
   health: { state: "unused" } as const,
   events: ["monitor.down" as const, "monitor.up" as const],
   min_severity: "info" as const,
+  group_wait: 0,
 };
 const email: Notifier = {
   ...base,

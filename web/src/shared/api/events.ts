@@ -12,6 +12,7 @@ export const eventTypes = valuesOfSet<EventType>({
   "monitor.steady": true,
   "alert.acknowledged": true,
   "alert.assigned": true,
+  "alert.commented": true,
   "alert.escalated": true,
   "alert.resolved": true,
   "maintenance.scheduled": true,

@@ -2686,7 +2686,8 @@ export interface paths {
         };
         /**
          * Exports everything that is stored about the caller: the account, memberships, sessions, API keys
-         *     without secrets, messages of the contact form, and what the audit logs say that the caller did.
+         *     and personal notifiers without secrets, contact rules, messages of the contact form, and what the
+         *     audit logs say that the caller did.
          */
         get: operations["get_user_export"];
         put?: never;
@@ -3518,6 +3519,11 @@ export interface components {
             name: string;
             subject: string;
         };
+        ExportedContacts: {
+            /** Format: uuid */
+            groupid: string;
+            rules: components["schemas"]["ContactRule"][];
+        };
         ExportedEntry: {
             entry: components["schemas"]["AuditEntry"];
             /**
@@ -3550,6 +3556,11 @@ export interface components {
             name: string;
             role: components["schemas"]["Role"];
             suspended: boolean;
+        };
+        ExportedNotifier: {
+            /** Format: uuid */
+            groupid: string;
+            notifier: components["schemas"]["Notifier"];
         };
         ExportedSession: {
             address: string;
@@ -3766,7 +3777,7 @@ export interface components {
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
@@ -4640,6 +4651,11 @@ export interface components {
             google_chat?: components["schemas"]["NotifierService"];
             /** @description For type gotify. */
             gotify?: components["schemas"]["NotifierService"];
+            /**
+             * Format: int32
+             * @description Seconds that a message waits for others, to be sent as one with them.
+             */
+            group_wait: number;
             health: components["schemas"]["NotifierHealth"];
             /** @description Whether the notifier sends messages. */
             isactive: boolean;
@@ -4908,8 +4924,12 @@ export interface components {
             audit: components["schemas"]["ExportedEntry"][];
             /** @description The newest messages that were sent from the address with the contact form. */
             contact_messages: components["schemas"]["ExportedContact"][];
+            /** @description How the caller is notified, in each team where that was set. */
+            contacts: components["schemas"]["ExportedContacts"][];
             keys: components["schemas"]["ExportedKey"][];
             memberships: components["schemas"]["ExportedMembership"][];
+            /** @description The personal notifiers of the caller, without their secrets. */
+            notifiers: components["schemas"]["ExportedNotifier"][];
             sessions: components["schemas"]["ExportedSession"][];
             success: boolean;
         };
@@ -5440,7 +5460,9 @@ export interface components {
             rule?: string | null;
             tags?: components["schemas"]["TextOrList"] | null;
             /** @description The weights of members, 1 to 100, by their ids; other members weigh 1. */
-            weights?: Record<string, never> | null;
+            weights?: {
+                [key: string]: number;
+            } | null;
         };
         /** @description Who is notified when somebody else is on call. */
         SaveHandover: {
@@ -5711,6 +5733,12 @@ export interface components {
             events?: components["schemas"]["KnownEventType"][] | null;
             google_chat?: components["schemas"]["SaveNotifierService"] | null;
             gotify?: components["schemas"]["SaveNotifierService"] | null;
+            /**
+             * Format: int32
+             * @description Seconds that a message waits for others, to be sent as one with them. Default: 0. Types that
+             *     programs read send each event separately.
+             */
+            group_wait?: number | null;
             /** @description Whether the notifier sends messages; unchanged if omitted. */
             isactive?: boolean | null;
             /**
@@ -10211,6 +10239,8 @@ export interface operations {
                 assignee?: string;
                 /** @description Part of a name, target or tag of the monitor */
                 q?: string;
+                /** @description Only the alerts that one message was about, by the id in its link */
+                digest?: string;
                 /** @description Alerts per page */
                 limit?: number;
                 /** @description `next_cursor` of the previous page */

@@ -139,6 +139,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["is required with {}", "Ebenfalls erforderlich."],
   ["cannot be changed; create another notifier", "Lässt sich nicht ändern. Erstellen Sie einen anderen Melder."],
   ["must be false for type account", "Dieser Typ kann nicht persönlich sein."],
+  ["must be 0 for this type, which sends each event separately", "Dieser Typ sendet jedes Ereignis einzeln und kann daher nicht warten."],
   ["must be false for a personal notifier", "Ein persönlicher Melder kann nicht der Standard sein."],
   ["names unknown notifiers: {}", "Diese Melder gibt es nicht: {}"],
   ["cannot be changed to or from account; create another notifier", "Der Typ lässt sich nicht ändern. Erstellen Sie einen anderen Melder."],

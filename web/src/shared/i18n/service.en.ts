@@ -118,6 +118,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["is required with {}", "This is required too."],
   ["cannot be changed; create another notifier", "Can’t be changed. Create another notifier."],
   ["must be false for type account", "This type can’t be personal."],
+  ["must be 0 for this type, which sends each event separately", "This type sends each event separately, so it can’t wait."],
   ["must be false for a personal notifier", "A personal notifier can’t be the default."],
   ["names unknown notifiers: {}", "Your team doesn’t have these notifiers: {}"],
   ["cannot be changed to or from account; create another notifier", "The type can’t be changed. Create another notifier."],

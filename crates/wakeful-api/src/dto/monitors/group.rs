@@ -35,7 +35,7 @@ pub(crate) struct SaveGroup {
     /// or weight:W.
     rule: Option<String>,
     /// The weights of members, 1 to 100, by their ids; other members weigh 1.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<std::collections::BTreeMap<String, u8>>)]
     weights: (),
     /// Outages of members are only reported through the group.
     members_quiet: Option<bool>,

@@ -148,6 +148,7 @@ impl Scene {
                 Notification::Reminder(_) => "reminder",
                 Notification::Acknowledged => "acknowledged",
                 Notification::Assigned(_) => "assigned",
+                Notification::Commented => "commented",
                 Notification::Resolved => "resolved",
                 Notification::Everybody { .. } => "everybody",
                 Notification::Escalated { round, steps, .. } => {
@@ -522,6 +523,7 @@ fn a_certificate_warning_is_sent_once_and_is_then_over() {
     assert!(!scene.facts.accepts(&scene.state, &acknowledge().action));
     scene.obey(&order(Action::Comment("renewed".to_owned())), 700);
     assert_eq!(scene.notes.last(), Some(&NoteKind::Commented));
+    scene.sent(&["down@0", "commented@700"]);
 }
 
 #[test]
@@ -1472,6 +1474,7 @@ impl World {
                     assert!(order.is_some());
                 }
                 Notification::Assigned(_) => assert!(order.is_some()),
+                Notification::Commented => assert!(order.is_some() && alert.downs == 1),
                 Notification::Escalated { round, step, steps, restarts, .. } => {
                     assert_eq!((alert.downs, alert.ups), (1, 0), "the fact comes first");
                     assert!(!covered && !hidden && checked && isactive);

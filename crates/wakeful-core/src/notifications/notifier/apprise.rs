@@ -17,7 +17,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
             .secret(),
         Field::text("apprise.tag", "Only those with this tag are notified."),
     ],
-    can: &[Ability::Acknowledge],
+    can: &[Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check,
     replaces: None,

@@ -13,7 +13,8 @@ impl Audited for Notifier {
             .with("isdefault", self.isdefault)
             .with("min_severity", self.messages.min_severity.as_str())
             .with("events", self.messages.events.clone())
-            .with("quiet", self.messages.quiet.as_ref().map(describe));
+            .with("quiet", self.messages.quiet.as_ref().map(describe))
+            .with("group_wait", self.group_wait);
         if let Some(owner) = self.owner {
             // Nobody but its user sees the rest.
             return view.with("personal", true).with("userid", owner.to_string());
@@ -65,7 +66,7 @@ fn of_webhook(view: View, webhook: &WebhookSpec) -> View {
 fn of_service(view: View, spec: &ServiceSpec) -> View {
     spec.descriptor().fields.iter().fold(view, |view, field| {
         let value = spec.get(field.name());
-        if field.secret {
+        if field.secret || field.private {
             view.with_secret(field.path, value)
         } else {
             view.with(field.path, value)

@@ -18,7 +18,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
             .parsed(|text| made_of(text, 80, |_| true, "must have at most 80 characters")),
         Field::on_recovery("discord.on_recovery"),
     ],
-    can: &[Ability::Edit, Ability::Acknowledge],
+    can: &[Ability::Edit, Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check: no_rules,
     replaces: Some(BuiltinTemplate::Discord),

@@ -9,7 +9,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
     fields: &[Field::url("google_chat.url", "The URL of a webhook of the space.")
         .secret()
         .required()],
-    can: &[Ability::Thread, Ability::Acknowledge],
+    can: &[Ability::Thread, Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check: no_rules,
     replaces: None,

@@ -98,6 +98,7 @@ mod tests {
             owner: None,
             disabled,
             isdefault: false,
+            group_wait: 0,
             messages: Default::default(),
             attempts,
             revision: 1,

@@ -20,7 +20,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
         .parsed(room),
         Field::on_recovery("matrix.on_recovery"),
     ],
-    can: &[Ability::Thread, Ability::Edit, Ability::Acknowledge],
+    can: &[Ability::Thread, Ability::Edit, Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check: no_rules,
     replaces: None,

@@ -18,7 +18,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
             "The server that receives the messages.",
         ),
     ],
-    can: &[Ability::Acknowledge],
+    can: &[Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check: no_rules,
     replaces: None,

@@ -15,6 +15,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
         Field::server("ntfy.server", "https://ntfy.sh", "The address of the server."),
         Field::text("ntfy.topic", "The topic. On a public server, choose a name nobody can guess.")
             .required()
+            .private()
             .parsed(topic),
         Field::text("ntfy.token", "An access token, if the topic is protected.").secret(),
         Field::text("ntfy.username", "A user name, instead of a token."),
@@ -24,7 +25,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
         Field::text("ntfy.call", "A phone number that the server calls in critical outages.")
             .parsed(phone),
     ],
-    can: &[Ability::Thread, Ability::Edit, Ability::Acknowledge],
+    can: &[Ability::Thread, Ability::Edit, Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check,
     replaces: Some(BuiltinTemplate::Ntfy),

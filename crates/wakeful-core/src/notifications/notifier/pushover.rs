@@ -26,7 +26,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
         ),
         Field::server("pushover.api_url", "https://api.pushover.net", "The address of the API."),
     ],
-    can: &[Ability::Thread, Ability::Acknowledge],
+    can: &[Ability::Thread, Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check: no_rules,
     replaces: None,

@@ -64,6 +64,8 @@ pub struct Field {
     pub required: bool,
     /// Encrypted, and never returned.
     pub secret: bool,
+    /// Only returned to those who may edit: with it, others can read or send messages.
+    pub private: bool,
     /// Used when it is not set.
     pub default: &'static str,
     pub help: &'static str,
@@ -102,7 +104,16 @@ impl Input {
 impl Field {
     const fn new(path: &'static str, input: Input, help: &'static str) -> Self {
         let parse = |_: &str| Ok(());
-        Self { path, input, required: false, secret: false, default: "", help, parse }
+        Self {
+            path,
+            input,
+            required: false,
+            secret: false,
+            private: false,
+            default: "",
+            help,
+            parse,
+        }
     }
 
     pub const fn text(path: &'static str, help: &'static str) -> Self {
@@ -145,6 +156,11 @@ impl Field {
     #[must_use]
     pub const fn secret(self) -> Self {
         Self { secret: true, ..self }
+    }
+
+    #[must_use]
+    pub const fn private(self) -> Self {
+        Self { private: true, ..self }
     }
 
     #[must_use]
@@ -192,7 +208,9 @@ impl Descriptor {
                 || !event::ALERT_TYPES.contains(&kind)
                 || event::ADDRESSED_TYPES.contains(&kind)
         };
-        let kinds = event::TYPES.iter().filter(|kind| **kind != event::TEST && is_wanted(kind));
+        let kinds = event::TYPES.iter().filter(|kind| {
+            **kind != event::TEST && !event::OPTIONAL_TYPES.contains(kind) && is_wanted(kind)
+        });
         kinds.map(|kind| (*kind).to_owned()).collect()
     }
 }
@@ -315,6 +333,23 @@ impl ServiceSpec {
 
     pub fn secrets(&self) -> impl Iterator<Item = (&str, &Secret)> {
         self.secrets.iter().map(|(name, secret)| (name.as_str(), secret))
+    }
+
+    /// The values that a text for others must not contain.
+    pub fn confidential(&self) -> impl Iterator<Item = &str> {
+        let private = self.private_fields().map(|field| self.get(field.name()));
+        self.secrets.values().map(Secret::expose).chain(private)
+    }
+
+    fn private_fields(&self) -> impl Iterator<Item = &'static Field> + use<> {
+        self.descriptor().fields.iter().filter(|field| field.private)
+    }
+
+    /// Removes what only those who may edit the notifier may see.
+    pub(super) fn redact(&mut self) {
+        for field in self.private_fields() {
+            self.remove(field);
+        }
     }
 
     /// The addresses in it, with the fields that they are in.
@@ -478,6 +513,10 @@ mod tests {
         for descriptor in Kind::ALL.iter().filter_map(|kind| kind.service()) {
             let kind = descriptor.kind.as_str();
             assert!(descriptor.fields.iter().any(|field| field.secret), "{kind}");
+            let is_combined = descriptor.can.contains(&Ability::Digest);
+            assert_eq!(is_combined, !descriptor.is_for_programs, "{kind}");
+            let optional = descriptor.default_events();
+            assert!(!optional.iter().any(|one| one == event::COMMENTED), "{kind}");
             for field in descriptor.fields {
                 assert!(field.path.starts_with(&format!("{kind}.")), "{}", field.path);
                 assert!(field.help.ends_with('.'), "{}", field.path);

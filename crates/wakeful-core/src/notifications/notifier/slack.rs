@@ -25,7 +25,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
         Field::on_recovery("slack.on_recovery"),
         Field::server("slack.api_url", "https://slack.com/api", "The address of Slack's API."),
     ],
-    can: &[Ability::Thread, Ability::Edit, Ability::Acknowledge],
+    can: &[Ability::Thread, Ability::Edit, Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check,
     replaces: Some(BuiltinTemplate::Slack),

@@ -14,7 +14,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
     )
     .secret()
     .required()],
-    can: &[Ability::Acknowledge],
+    can: &[Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check: no_rules,
     replaces: Some(BuiltinTemplate::Teams),

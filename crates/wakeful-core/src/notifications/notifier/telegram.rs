@@ -27,7 +27,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
             "The address of the server of the bot API.",
         ),
     ],
-    can: &[Ability::Thread, Ability::Edit, Ability::Acknowledge],
+    can: &[Ability::Thread, Ability::Edit, Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check: no_rules,
     replaces: Some(BuiltinTemplate::Telegram),

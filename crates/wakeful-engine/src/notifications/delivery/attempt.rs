@@ -4,11 +4,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::NotifierId;
-use wakeful_core::notifications::notifier::{Delivery, Notifier};
+use wakeful_core::notifications::notifier::{Delivery, DigestRoute, Notifier};
 use wakeful_core::time::Millis;
 use wakeful_store::{ClaimedDelivery, DeliveryClaim};
 
-use super::{email, single};
+use super::{email, service, single};
 use crate::{Engine, Result};
 
 /// When messages whose notifier cannot be used are retried.
@@ -68,8 +68,11 @@ async fn send(engine: &Engine, notifier: &Notifier, work: Work) -> Result<Comple
             postpone(engine, &message.row, "the type of the notifier has changed").await;
             Ok(Completion::Done)
         }
-        (Work::Digest { crashes }, Delivery::Digest(route)) => {
+        (Work::Digest { crashes }, Delivery::Digest(DigestRoute::Mail(route))) => {
             email::deliver(engine, notifier, route, crashes).await
+        }
+        (Work::Digest { crashes }, Delivery::Digest(DigestRoute::Service)) => {
+            service::deliver(engine, notifier, crashes).await
         }
         (Work::Digest { .. }, Delivery::Single) => Ok(Completion::Done),
     }

@@ -15,7 +15,7 @@ use wakeful_store::{DueDelivery, DueSearch, FoundDeliveries, QueuePosition};
 
 use super::LEASE;
 use super::attempt::{self, ClaimedMessage, Completion};
-use super::email::MINUTE;
+use super::limits::MINUTE;
 use super::survive::without_crashed;
 use super::turns::{Digest, InFlightCounts, Message, Picked, SLOW_AFTER, Turns};
 use crate::{Engine, Result};

@@ -1,30 +1,22 @@
 //! Delivery of all waiting messages of one notifier that sends emails. A recipient gets a few messages
 //! per minute; more events are combined into a digest.
 
-use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::id::{DeliveryId, TeamId};
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::notifications::notifier::{AccountSpec, MailRoute, Notifier};
 use wakeful_core::notifications::retry::Outcome;
-use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_outbound::mail::Email;
 use wakeful_outbound::notify::email_template::{self, Envelope};
 use wakeful_outbound::notify::{Attempt, account, email};
-use wakeful_store::DueGroup;
 
 use super::LEASE;
 use super::attempt::Completion;
+use super::limits::{Budget, MAX_DIGEST, budget, chunk_len, count_limited, waits_until};
 use super::outcome::{Bundle, record_outcome, release_claims};
 use super::survive::{defect, survived, without_crashed};
 use crate::{Engine, Result, failpoint};
-
-/// Messages per recipient and minute.
-const MAX_PER_MINUTE: usize = 6;
-pub(super) const MINUTE: Duration = Duration::from_secs(60);
-/// The maximum number of events in a digest.
-const MAX_DIGEST: u32 = 5_000;
 
 /// Sends the due messages with this number of crashes.
 pub(super) async fn deliver(
@@ -33,45 +25,29 @@ pub(super) async fn deliver(
     route: MailRoute<'_>,
     crashes: u32,
 ) -> Result<Completion> {
-    let id = notifier.id;
-    let groups = engine.store().due_for_notifier(id, engine.now(), MAX_DIGEST).await?;
-    for DueGroup { ids: due, .. } in groups.into_iter().filter(|group| group.crashes == crashes) {
-        let budget = match budget(engine, notifier.team, route).await? {
+    let (id, now) = (notifier.id, engine.now());
+    let groups = engine.store().due_for_notifier(id, now, MAX_DIGEST).await?;
+    let mut completion = Completion::Done;
+    for group in groups.into_iter().filter(|group| group.crashes == crashes) {
+        if let Some(until) = waits_until(notifier, &group, now) {
+            completion = Completion::Paused(id, until);
+            continue;
+        }
+        let left = match budget(engine, &recipients(notifier.team, route, |_| true)).await? {
             Budget::Left(left) => left,
-            Budget::Spent(until) => return Ok(Completion::Paused(id, until)),
+            Budget::Spent(until) => {
+                count_limited(notifier);
+                return Ok(Completion::Paused(id, until));
+            }
         };
-        let chunk_len = match due.len() > budget {
-            false => 1,
-            // After a crash, each attempt narrows down the cause.
-            true if crashes > 0 => due.len().div_ceil(budget),
-            true => due.len(),
-        };
-        for ids in due.chunks(chunk_len) {
+        if group.ids.len() > left {
+            count_limited(notifier);
+        }
+        for ids in group.ids.chunks(chunk_len(notifier, &group, left)) {
             send(engine, notifier, route, ids).await?;
         }
     }
-    Ok(Completion::Done)
-}
-
-enum Budget {
-    /// This many messages may be sent now, at least one.
-    Left(usize),
-    /// No message may be sent until then.
-    Spent(Millis),
-}
-
-async fn budget(engine: &Engine, team: TeamId, route: MailRoute<'_>) -> Result<Budget> {
-    let now = engine.now();
-    let mut left = MAX_PER_MINUTE;
-    let mut until = None;
-    for recipient in recipients(team, route, |_| true) {
-        let sent = engine.store().mails_sent_between(recipient, now.before(MINUTE), now).await?;
-        left = left.min(MAX_PER_MINUTE.saturating_sub(sent.len()));
-        if let Some(at) = sent.len().checked_sub(MAX_PER_MINUTE) {
-            until = until.max(Some(sent[at].after(MINUTE)));
-        }
-    }
-    Ok(until.map_or(Budget::Left(left), Budget::Spent))
+    Ok(completion)
 }
 
 /// Recipients are counted separately for each team: one team cannot silence another that

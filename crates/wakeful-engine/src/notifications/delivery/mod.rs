@@ -6,7 +6,9 @@
 mod attempt;
 mod dispatcher;
 mod email;
+mod limits;
 mod outcome;
+mod service;
 mod single;
 pub(crate) mod survive;
 mod turns;

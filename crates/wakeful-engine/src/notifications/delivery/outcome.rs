@@ -49,6 +49,11 @@ impl Bundle {
         Self::all(engine, rows, ups).await
     }
 
+    /// Messages that may have arrived before: a recovery would not be noticed in them.
+    pub(super) async fn repeated(engine: &Engine, rows: Vec<ClaimedDelivery>) -> Vec<Self> {
+        Self::all(engine, rows, HashMap::new()).await
+    }
+
     async fn all(
         engine: &Engine,
         rows: Vec<ClaimedDelivery>,

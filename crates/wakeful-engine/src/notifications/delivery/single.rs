@@ -1,6 +1,7 @@
-//! Delivery of one message, for the kinds of notifiers that send each event separately.
+//! Delivery of one message about one event.
 
 use serde::Deserialize;
+use std::time::Duration;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::AlertId;
 use wakeful_core::notifications::event::{self, Event};
@@ -55,15 +56,25 @@ pub(super) async fn deliver(
     let thread = alert.zip(thread);
     record_outcome(engine, notifier, &[bundle], outcome, thread.as_ref()).await;
     failpoint::here("after-acknowledgement");
-    if let Some(spec) = moved {
-        store_moved(engine, notifier, spec).await;
-    }
     if let Some(Acknowledgement { alert, by, comment }) = response {
         let done = engine.acknowledge_by_webhook(notifier, alert, &by, &comment).await;
         if let Err(error) = done {
             let id = notifier.id;
             tracing::info!(notifier.id = %id, error = %ErrorChain(&error), "the acknowledgement in a response to notifier {id} was not accepted");
         }
+    }
+    after_attempt(engine, notifier, moved, pause).await
+}
+
+/// What a service has said about later messages.
+pub(super) async fn after_attempt(
+    engine: &Engine,
+    notifier: &Notifier,
+    moved: Option<ServiceSpec>,
+    pause: Option<Duration>,
+) -> Completion {
+    if let Some(spec) = moved {
+        store_moved(engine, notifier, spec).await;
     }
     match pause {
         Some(pause) => Completion::Paused(notifier.id, engine.now().after(pause)),

@@ -81,7 +81,10 @@ fn text(scene: &Scene<'_>) -> String {
 fn html(scene: &Scene<'_>) -> String {
     let escaped = |text: &str, max: usize| {
         let mut escaped = String::new();
-        append(&mut escaped, text, max, entities);
+        append(&mut escaped, text, max, |c, to| match c {
+            '\n' => to.push_str("<br>"),
+            other => entities(other, to),
+        });
         escaped
     };
     let facts: Vec<String> = scene

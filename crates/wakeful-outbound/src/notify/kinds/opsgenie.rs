@@ -40,7 +40,7 @@ pub(super) fn calls(
         Phase::Ends | Phase::Resolved | Phase::TestEnds => {
             Call::post(action("close")?, Role::Close, note)
         }
-        Phase::Repeats | Phase::Assigned => return Ok(Vec::new()),
+        Phase::Repeats | Phase::Assigned | Phase::News => return Ok(Vec::new()),
     };
     let key = format!("GenieKey {}", spec.get("api_key"));
     Ok(vec![call.with(http::header::AUTHORIZATION, key)])

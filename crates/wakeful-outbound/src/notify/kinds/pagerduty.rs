@@ -34,7 +34,7 @@ pub(super) fn calls(
         Phase::Ends | Phase::Resolved | Phase::TestEnds => {
             vec![Call::post(url, Role::Close, event("resolve"))]
         }
-        Phase::Repeats | Phase::Assigned => Vec::new(),
+        Phase::Repeats | Phase::Assigned | Phase::News => Vec::new(),
     })
 }
 

@@ -9,7 +9,7 @@ use wakeful_core::time::Millis;
 
 use super::super::call::{Call, Calls, Reading, Role};
 use super::super::exchange::Reply;
-use super::super::scene::{Level, Phase, Scene, shorten};
+use super::super::scene::{Level, Phase, Scene, shorten, time};
 use super::{address, delivered, failure_of_url};
 
 const MAX_TITLE: usize = 300;
@@ -42,7 +42,7 @@ fn rich(scene: &Scene<'_>) -> Value {
         (_, Level::Critical) => "Attention",
         _ => "Warning",
     };
-    let facts = std::iter::once(("Time", scene.event.timestamp.clone())).chain(scene.facts());
+    let facts = std::iter::once(("Time", time(&scene.event.timestamp))).chain(scene.facts());
     let facts: Vec<Value> =
         facts.map(|(title, value)| json!({"title": title, "value": value})).collect();
     let body = json!([

@@ -6,7 +6,9 @@ use uuid::Uuid;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, NodeId, NotifierId, TeamId};
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
 
+use super::sent_mails::sent_sql;
 use crate::deletion::deleted_monitors;
 use crate::dialect::{either, from_row, read, within, write, write_lazily};
 use crate::{Result, Store};
@@ -17,6 +19,28 @@ pub struct DueGroup {
     pub ids: Vec<DeliveryId>,
     /// The number of other processes that claimed these and ended without an outcome.
     pub crashes: u32,
+    /// The message that they were sent with before, if that was one about many.
+    pub digest: Option<DeliveryId>,
+    /// Since when the first of those that were not tried is due.
+    pub due_since: Option<Millis>,
+}
+
+/// How many messages may be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageLimit {
+    /// What is limited.
+    pub key: Digest,
+    /// Messages from before do not count.
+    pub since: Millis,
+    pub max: usize,
+}
+
+/// The outcome of a claim within a limit.
+#[derive(Clone, Debug)]
+pub enum LimitedClaim {
+    Claimed(Vec<ClaimedDelivery>),
+    /// So many messages were sent. The time of the one that must be older for another.
+    Spent(Millis),
 }
 
 /// A delivery that only this caller may send until the lease ends.
@@ -59,6 +83,24 @@ from_row!(ClaimedDelivery, |row| Self {
     recipients: optional_json(row.try_get("recipients")?)?,
     lease: Millis(row.try_get("lease_until")?),
     crashes: crashes_before(row.try_get("claims")?),
+});
+
+struct DueRow {
+    id: DeliveryId,
+    left: Option<String>,
+    digest: Option<DeliveryId>,
+    attempts: i64,
+    next_try: Millis,
+    crashes: i64,
+}
+
+from_row!(DueRow, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    left: row.try_get("left_to")?,
+    digest: row.try_get::<Option<Uuid>, _>("digest")?.map(DeliveryId::from),
+    attempts: row.try_get("attempts")?,
+    next_try: Millis(row.try_get("next_try")?),
+    crashes: row.try_get("crashes")?,
 });
 
 /// Deliveries that were claimed together.
@@ -167,17 +209,17 @@ macro_rules! next_recovery {
 impl Store {
     /// The due deliveries of one notifier that are first in their queues, oldest
     /// first. Those with the same remaining recipients form a group, apart from
-    /// those for all recipients. Deliveries that may have caused a crash are
-    /// separate from the others.
+    /// those for all recipients, and so do those that were sent as one message. Deliveries
+    /// that may have caused a crash are separate from the others.
     pub async fn due_for_notifier(
         &self,
         notifier: NotifierId,
         now: Millis,
         limit: u32,
     ) -> Result<Vec<DueGroup>> {
-        let rows: Vec<(Uuid, Option<String>, i64)> = read!(self, |db| {
+        let rows: Vec<DueRow> = read!(self, |db| {
             sqlx::query_as(concat!(
-                "select d.id, d.left_to, ",
+                "select d.id, d.left_to, d.digest, d.attempts, d.next_try, ",
                 crashes!("$4"),
                 " from deliveries d
                  where d.notifier_id = $1 and d.next_try <= $2 and d.lease_until <= $2
@@ -195,13 +237,17 @@ impl Store {
             .fetch_all(db)
             .await
         })?;
-        let mut groups: BTreeMap<(i64, Option<String>), Vec<DeliveryId>> = BTreeMap::new();
-        for (id, left, crashes) in rows {
-            groups.entry((crashes, left)).or_default().push(id.into());
+        let mut groups: BTreeMap<(i64, Option<String>, Option<DeliveryId>), Vec<DueRow>> =
+            BTreeMap::new();
+        for row in rows {
+            let key = (row.crashes, row.left.clone(), row.digest);
+            groups.entry(key).or_default().push(row);
         }
-        let group = |((crashes, _), ids)| {
-            let crashes = u32::try_from(crashes).unwrap_or(0);
-            DueGroup { ids, crashes }
+        let group = |((crashes, _, digest), rows): (_, Vec<DueRow>)| DueGroup {
+            ids: rows.iter().map(|row| row.id).collect(),
+            crashes: u32::try_from(crashes).unwrap_or(0),
+            digest,
+            due_since: rows.iter().filter(|row| row.attempts == 0).map(|row| row.next_try).min(),
         };
         Ok(groups.into_iter().map(group).collect())
     }
@@ -214,11 +260,84 @@ impl Store {
         now: Millis,
         lease: Millis,
     ) -> Result<Vec<ClaimedDelivery>> {
-        let sql = either!(
+        // A claim that is lost in a power failure is made again.
+        let mut rows: Vec<ClaimedDelivery> = write_lazily!(self, |db| {
+            sqlx::query_as(self.claim_sql())
+                .bind(now.0)
+                .bind(lease.0)
+                .bind(self.id_list(ids))
+                .bind(self.node.map(NodeId::uuid))
+                .bind(None::<Uuid>)
+                .fetch_all(db)
+                .await
+        })?;
+        rows.sort_by_key(|row| (row.created, row.id));
+        Ok(rows)
+    }
+
+    /// The same for deliveries of one notifier that are sent as one message, which counts against
+    /// a limit that all nodes share. With `digest`, it is a message about many.
+    pub async fn claim_within_limit(
+        &self,
+        notifier: NotifierId,
+        ids: &[DeliveryId],
+        digest: Option<DeliveryId>,
+        limit: MessageLimit,
+        now: Millis,
+        lease: Millis,
+    ) -> Result<LimitedClaim> {
+        // Other nodes wait here; what refers to the notifier does not.
+        let lock = either!(
+            self,
+            sqlite: "select 1 where $1 is null",
+            postgres: "select 1 from notifiers where id = $1 for no key update"
+        );
+        let (_guard, mut tx) = self.begin_lazily().await?;
+        let key = &limit.key.0[..];
+        let sent: Vec<i64> = within!(tx, |db| {
+            sqlx::query(lock).bind(notifier.uuid()).execute(&mut *db).await?;
+            sqlx::query_scalar(sent_sql!())
+                .bind(key)
+                .bind(limit.since.0)
+                .bind(now.0)
+                .fetch_all(&mut *db)
+                .await
+        })?;
+        if let Some(at) = sent.len().checked_sub(limit.max).and_then(|at| sent.get(at)) {
+            tx.commit().await?;
+            return Ok(LimitedClaim::Spent(Millis(*at)));
+        }
+        let mut rows: Vec<ClaimedDelivery> = within!(tx, |db| {
+            sqlx::query_as(self.claim_sql())
+                .bind(now.0)
+                .bind(lease.0)
+                .bind(self.id_list(ids))
+                .bind(self.node.map(NodeId::uuid))
+                .bind(digest.map(DeliveryId::uuid))
+                .fetch_all(&mut *db)
+                .await
+        })?;
+        if !rows.is_empty() {
+            within!(tx, |db| {
+                sqlx::query("insert into sent_mails (recipient, at) values ($1, $2)")
+                    .bind(key)
+                    .bind(now.0)
+                    .execute(&mut *db)
+                    .await?;
+            });
+        }
+        tx.commit().await?;
+        rows.sort_by_key(|row| (row.created, row.id));
+        Ok(LimitedClaim::Claimed(rows))
+    }
+
+    fn claim_sql(&self) -> &'static str {
+        either!(
             self,
             sqlite: concat!(
                 "update deliveries as d
-                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$4"), "
+                 set lease_until = $2, attempts = attempts + 1, digest = coalesce($5, digest), ",
+                count_claim!("$4"), "
                  where d.id in (select unhex(value) from json_each($3))
                  and d.next_try <= $1 and d.lease_until <= $1
                  and ", first_in_queue!(), " and ", may_be_sent!(), "
@@ -228,7 +347,8 @@ impl Store {
             // is checked twice, because it may have changed in between.
             postgres: concat!(
                 "update deliveries
-                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$4"), "
+                 set lease_until = $2, attempts = attempts + 1, digest = coalesce($5, digest), ",
+                count_claim!("$4"), "
                  where id in (
                      select d.id from deliveries d
                      where d.id = any(cast(string_to_array($3, ',') as uuid[]))
@@ -238,19 +358,7 @@ impl Store {
                  and next_try <= $1 and lease_until <= $1
                  returning ", claimed!()
             )
-        );
-        // A claim that is lost in a power failure is made again.
-        let mut rows: Vec<ClaimedDelivery> = write_lazily!(self, |db| {
-            sqlx::query_as(sql)
-                .bind(now.0)
-                .bind(lease.0)
-                .bind(self.id_list(ids))
-                .bind(self.node.map(NodeId::uuid))
-                .fetch_all(db)
-                .await
-        })?;
-        rows.sort_by_key(|row| (row.created, row.id));
-        Ok(rows)
+        )
     }
 
     /// Claims the next delivery in the queue of each of these claimed outages if it

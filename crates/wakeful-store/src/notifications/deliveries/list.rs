@@ -105,6 +105,7 @@ impl TeamStore<'_> {
             sqlx::query(concat!(
                 "update deliveries
                  set state = 'waiting', next_try = $3, attempts = 0, finished = null, claims = 0,
+                     digest = null,
                      recipients = case when left_to is null then null else recipients end
                  where id = $1 and team_id = $2
                  and notifier_id in (

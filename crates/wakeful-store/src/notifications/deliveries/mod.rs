@@ -14,7 +14,7 @@ mod search;
 mod sent_mails;
 
 pub(crate) use announcements::withdraw_announcements;
-pub use claim::{ClaimedDelivery, DeliveryClaim, DueGroup};
+pub use claim::{ClaimedDelivery, DeliveryClaim, DueGroup, LimitedClaim, MessageLimit};
 pub(crate) use claim::{count_claim, crashes_before, optional_json};
 pub use list::{ListedDelivery, ResendOutcome};
 pub use outbox::NewDeliveries;

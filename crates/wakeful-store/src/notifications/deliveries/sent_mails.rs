@@ -1,4 +1,5 @@
-//! The recipients and times of sent mails, for the rate limit per recipient.
+//! The times of sent messages, for the rate limit: of mails per recipient, and of messages to
+//! services per notifier.
 
 use sqlx::Error;
 use wakeful_core::time::Millis;
@@ -6,6 +7,15 @@ use wakeful_core::token::Digest;
 
 use crate::dialect::{read, within, write};
 use crate::{Result, Store};
+
+macro_rules! sent_sql {
+    () => {
+        "select at from sent_mails
+         where recipient = $1 and at > $2 and at <= $3
+         order by at"
+    };
+}
+pub(super) use sent_sql;
 
 impl Store {
     /// Records a mail to each of these recipients.
@@ -24,30 +34,26 @@ impl Store {
         tx.commit().await
     }
 
-    /// The times of the mails sent to this recipient after `since`, oldest first.
+    /// The times of the messages sent to this recipient after `since`, oldest first.
     /// Times in the future, from before the clock was set back, are ignored.
-    pub async fn mails_sent_between(
+    pub async fn messages_sent_between(
         &self,
         recipient: Digest,
         since: Millis,
         now: Millis,
     ) -> Result<Vec<Millis>> {
         let rows: Vec<i64> = read!(self, |db| {
-            sqlx::query_scalar(
-                "select at from sent_mails
-                 where recipient = $1 and at > $2 and at <= $3
-                 order by at",
-            )
-            .bind(&recipient.0[..])
-            .bind(since.0)
-            .bind(now.0)
-            .fetch_all(db)
-            .await
+            sqlx::query_scalar(sent_sql!())
+                .bind(&recipient.0[..])
+                .bind(since.0)
+                .bind(now.0)
+                .fetch_all(db)
+                .await
         })?;
         Ok(rows.into_iter().map(Millis).collect())
     }
 
-    /// Deletes the records of mails sent before `oldest`.
+    /// Deletes the records of messages sent before `oldest`.
     pub async fn prune_sent_mails(&self, oldest: Millis) -> Result<u64> {
         Ok(write!(self, |db| {
             sqlx::query("delete from sent_mails where at < $1")

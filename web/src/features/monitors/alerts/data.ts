@@ -20,14 +20,16 @@ export function alertsQuery(view: AlertView, limit: number) {
   return queryOptions({
     queryKey: [...ALERTS, "list", view, limit],
     queryFn: async ({ signal }): Promise<Alert[]> => {
-      const { severity, tag, mine, q } = view;
+      const { severity, tag, mine, q, digest } = view;
       const filter = {
         limit,
         ...(severity && { severity }),
         ...(tag && { tag }),
         ...(mine && { assignee: "me" }),
         ...(q.trim() !== "" && { q: q.trim() }),
+        ...(digest && { digest }),
       };
+      if (digest) return (await unwrap(GET("/api/v1/alerts", { params: { query: filter }, signal }))).alerts;
       const lists = tabs[view.tab].map(async (status) => {
         const params = { query: { ...filter, status } };
         return (await unwrap(GET("/api/v1/alerts", { params, signal }))).alerts;

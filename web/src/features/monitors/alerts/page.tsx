@@ -54,7 +54,7 @@ export function Component() {
         </>
       }
     >
-      <Tabs view={view} />
+      {view.digest === null ? <Tabs view={view} /> : <OfMessage />}
       <Filters view={view} />
       {/* A selection ends with its tab. */}
       <List key={view.tab} view={view} />
@@ -71,6 +71,16 @@ function Tabs({ view }: { view: AlertView }) {
       tabs={tabNames.map((tab) => [addressOf(tab), alerts.tabs[tab]] as const)}
       current={addressOf(view.tab)}
     />
+  );
+}
+
+/** The alerts that one message was about. */
+function OfMessage() {
+  const { alerts } = useTexts();
+  return (
+    <p role="status">
+      {alerts.ofMessage} <Link to="/alerts">{alerts.showAll}</Link>
+    </p>
   );
 }
 
@@ -183,7 +193,7 @@ function None({ view }: { view: AlertView }) {
       <Button
         variant="default"
         component={Link}
-        to={pathWith("/alerts", searchOf({ ...view, severity: null, tag: null, mine: false, q: "" }).toString())}
+        to={pathWith("/alerts", searchOf({ ...view, severity: null, tag: null, mine: false, q: "", digest: null }).toString())}
       >
         {t.monitors.showAll}
       </Button>

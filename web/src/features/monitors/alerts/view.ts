@@ -19,6 +19,8 @@ export interface AlertView {
   /** Whether only alerts that are assigned to the reader are shown. */
   mine: boolean;
   q: string;
+  /** The message whose alerts are shown, whatever their status. */
+  digest: string | null;
 }
 
 export function viewOf(search: URLSearchParams): AlertView {
@@ -28,21 +30,23 @@ export function viewOf(search: URLSearchParams): AlertView {
     tag: search.get("tag"),
     mine: search.get("assignee") === "me",
     q: search.get("q") ?? "",
+    digest: search.get("digest"),
   };
 }
 
-export function searchOf({ tab, severity, tag, mine, q }: AlertView): URLSearchParams {
+export function searchOf({ tab, severity, tag, mine, q, digest }: AlertView): URLSearchParams {
   const search = new URLSearchParams();
   if (tab !== "open") search.set("tab", tab);
   if (severity) search.set("severity", severity);
   if (tag) search.set("tag", tag);
   if (mine) search.set("assignee", "me");
   if (q !== "") search.set("q", q);
+  if (digest) search.set("digest", digest);
   return search;
 }
 
-export function isFiltered({ severity, tag, mine, q }: AlertView): boolean {
-  return severity !== null || tag !== null || mine || q.trim() !== "";
+export function isFiltered({ severity, tag, mine, q, digest }: AlertView): boolean {
+  return severity !== null || tag !== null || mine || q.trim() !== "" || digest !== null;
 }
 
 /** Whether the alerts of a tab can be acknowledged, snoozed and resolved. */

@@ -1,7 +1,17 @@
 /** Why a message would be sent. The service says it in English. */
 import type { Texts } from "../../../shared/i18n";
 
-export function reasonText(why: string, { routing: { reasons } }: Texts): string {
+/** One message may have several reasons. */
+const BETWEEN = /; (?=linked to the monitor|rule |step \d+ of )/;
+
+export function reasonText(whys: string, texts: Texts): string {
+  return whys
+    .split(BETWEEN)
+    .map((why) => oneReason(why, texts))
+    .join("; ");
+}
+
+function oneReason(why: string, { routing: { reasons } }: Texts): string {
   if (why === "linked to the monitor") return reasons.linked;
   const [, rule] = /^rule (.*)$/s.exec(why) ?? [];
   if (rule !== undefined) return reasons.rule(rule);

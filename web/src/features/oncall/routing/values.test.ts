@@ -45,5 +45,6 @@ test("the reasons of the service are translated, names included", () => {
   expect(reasonText("step 2 of Production", en)).toBe("step 2 of Production");
   expect(reasonText("step 2 of Production", de)).toBe("Schritt 2 von Production");
   expect(reasonText("no step of Production reaches anybody", de)).toContain("Production");
+  expect(reasonText("linked to the monitor; step 1 of Production", de)).toBe("dem Monitor zugeordnet; Schritt 1 von Production");
   expect(reasonText("something new", de)).toBe("something new");
 });
