@@ -40,7 +40,7 @@ test("a Slack notifier is found in the gallery, previewed, tested and saved; its
   await page.goto("/notifiers");
   await page.getByRole("main").getByRole("link", { name: "New notifier" }).click();
   const tiles = page.getByRole("list", { name: "Kinds of notifiers" }).getByRole("button");
-  await expect(tiles).toHaveCount(17);
+  await expect(tiles).toHaveCount(20);
   const search = page.getByLabel("Search kinds");
   await expect(search).toBeFocused();
   await search.fill("carrier pigeon");
@@ -118,7 +118,7 @@ for (const [language, list] of [
     await page.addInitScript((chosen) => localStorage.setItem("wakeful.language", chosen), language);
     for (const path of ["/notifier/new", "/notifier/new?kind=pushover"]) {
       await openPage(page, path);
-      if (!path.includes("kind")) await expect(page.getByRole("list", { name: list }).getByRole("button")).toHaveCount(17);
+      if (!path.includes("kind")) await expect(page.getByRole("list", { name: list }).getByRole("button")).toHaveCount(20);
       expect(await axeViolations(page), path).toEqual([]);
       await switchScheme(page, "dark");
       expect(await axeViolations(page, COLOR_RULES), path).toEqual([]);

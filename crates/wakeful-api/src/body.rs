@@ -41,14 +41,7 @@ impl<T: FromFields> FromRequest<Api> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
-        if !is_json(request.headers()) {
-            return Err(ApiError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                ErrorCode::UnsupportedMediaType,
-                "Send the body as JSON with Content-Type: application/json.",
-            ));
-        }
-        let bytes = collect(request, api).await?;
+        let bytes = collect_json(request, api).await?;
         if count_values(&bytes) > MAX_VALUES {
             return Err(ApiError::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -56,18 +49,36 @@ impl<T: FromFields> FromRequest<Api> for Body<T> {
                 format!("The body has more than {MAX_VALUES} values; send fewer."),
             ));
         }
-        let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| {
-            let position = format!("line {}, column {}", error.line(), error.column());
-            ApiError::new(
-                StatusCode::BAD_REQUEST,
-                ErrorCode::MalformedJson,
-                format!("The body is not valid JSON: see {position}."),
-            )
-        })?;
+        let value: serde_json::Value =
+            serde_json::from_slice(&bytes).map_err(|error| malformed(&error))?;
         let mut fields = Fields::of(value)?;
         let read = T::read(&mut fields);
         fields.finish(read).map(Self)
     }
+}
+
+/// The bytes of a body that says it is JSON.
+pub(crate) async fn collect_json(
+    request: Request,
+    api: &Api,
+) -> Result<Zeroizing<Vec<u8>>, ApiError> {
+    if !is_json(request.headers()) {
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ErrorCode::UnsupportedMediaType,
+            "Send the body as JSON with Content-Type: application/json.",
+        ));
+    }
+    collect(request, api).await
+}
+
+pub(crate) fn malformed(error: &serde_json::Error) -> ApiError {
+    let position = format!("line {}, column {}", error.line(), error.column());
+    ApiError::new(
+        StatusCode::BAD_REQUEST,
+        ErrorCode::MalformedJson,
+        format!("The body is not valid JSON: see {position}."),
+    )
 }
 
 /// A request body as a browser sends a form, or JSON.

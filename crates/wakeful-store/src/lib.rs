@@ -69,10 +69,12 @@ pub use key_rotation::Resealed;
 pub use keyring::{Keyring, KeyringError};
 pub use mail::*;
 pub use monitors::{
-    Affected, BulkEdit, LinkError, LinkedNotifier, MAX_AFFECTED_NAMES, MemberCandidate,
-    MonitorQuery, MonitorSelection, SaveOutcome, StoredGroup, StoredMonitor, StoredSettings,
-    certificates::*, save::MAX_LONG_REQUEST_BYTES,
+    Affected, BulkEdit, FiringGroups, LinkError, LinkedNotifier, MAX_AFFECTED_NAMES,
+    MAX_FIRING_GROUPS, MemberCandidate, MonitorQuery, MonitorSelection, ReportedGroup, SaveOutcome,
+    StoredGroup, StoredMonitor, StoredSettings, certificates::*, save::MAX_LONG_REQUEST_BYTES,
 };
+pub use notifications::keepalives::Keepalive;
+pub use notifications::threads::NewThread;
 pub use notifications::{deliveries::*, notifiers::*};
 pub use open::{Location, Options};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};

@@ -71,6 +71,7 @@ const STEPS: &[Step] = steps![
     "0040_announcements",
     "0041_bounds",
     "0042_digests",
+    "0044_alertmanager",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -15,7 +15,7 @@ use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::history::compactor;
 use wakeful_engine::{
     Engine, alerting::maintenance_clock, alerting::processor, billing, demo, janitor, mail,
-    notifications::delivery, probes, scheduler,
+    notifications::delivery, notifications::keepalive, probes, scheduler,
 };
 use wakeful_store::Store;
 
@@ -163,6 +163,7 @@ fn spawn_loops(
 ) {
     tasks.spawn(mail::run(engine.clone(), shutdown.clone()));
     tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), grace));
+    tasks.spawn(keepalive::run(engine.clone(), shutdown.clone()));
     tasks.spawn(audit_streams::run(engine.clone(), shutdown.clone(), grace));
     tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(compactor::run(engine.clone(), shutdown.clone()));

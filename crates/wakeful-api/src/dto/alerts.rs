@@ -271,6 +271,26 @@ impl FromFields for PushoverCallback {
     }
 }
 
+/// The key that was pressed in a call; Twilio sends more fields.
+#[derive(ToSchema)]
+pub(crate) struct PressedKey {
+    /// 1 acknowledges.
+    #[schema(rename = "Digits")]
+    digits: Option<String>,
+}
+
+impl PressedKey {
+    pub(crate) fn acknowledges(&self) -> bool {
+        self.digits.as_deref() == Some("1")
+    }
+}
+
+impl FromFields for PressedKey {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self { digits: fields.optional_text("Digits") })
+    }
+}
+
 /// The alert of an action link.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ActionLinkBody {

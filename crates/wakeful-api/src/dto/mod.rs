@@ -4,6 +4,7 @@
 pub(crate) mod accounts;
 mod ack;
 pub(crate) mod admin;
+pub(crate) mod alertmanager;
 pub(crate) mod alerts;
 pub(crate) mod api_keys;
 pub(crate) mod audit;

@@ -85,6 +85,12 @@ pub(crate) struct SaveNotifier {
     opsgenie: Option<SaveService>,
     /// Required for type apprise.
     apprise: Option<SaveService>,
+    /// Required for type twilio.
+    twilio: Option<SaveService>,
+    /// Required for type signal.
+    signal: Option<SaveService>,
+    /// Required for type alertmanager.
+    alertmanager: Option<SaveService>,
     /// Whether the notifier sends messages; unchanged if omitted.
     isactive: Option<bool>,
     /// Whether new monitors use the notifier unless they name their own; unchanged if
@@ -347,6 +353,18 @@ pub(crate) struct NotifierBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     apprise: Option<ServiceBody>,
+    /// For type twilio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    twilio: Option<ServiceBody>,
+    /// For type signal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    signal: Option<ServiceBody>,
+    /// For type alertmanager.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    alertmanager: Option<ServiceBody>,
     /// Whether the notifier sends messages.
     isactive: bool,
     /// Whether new monitors use the notifier unless they name their own.
@@ -428,6 +446,9 @@ impl NotifierBody {
             matrix: service(Kind::Matrix),
             opsgenie: service(Kind::Opsgenie),
             apprise: service(Kind::Apprise),
+            twilio: service(Kind::Twilio),
+            signal: service(Kind::Signal),
+            alertmanager: service(Kind::Alertmanager),
             isactive: disabled.is_none(),
             isdefault: notifier.isdefault,
             personal: notifier.owner.is_some(),
@@ -530,6 +551,9 @@ pub(crate) struct PreviewNotifier {
     matrix: Option<SaveService>,
     opsgenie: Option<SaveService>,
     apprise: Option<SaveService>,
+    twilio: Option<SaveService>,
+    signal: Option<SaveService>,
+    alertmanager: Option<SaveService>,
     /// Default: monitor.down.
     event: Option<KnownEventType>,
 }

@@ -3,20 +3,24 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_engine::Error;
 
 use crate::app::Api;
 use crate::body::{Body, FormBody};
 use crate::client_ip::{ClientIp, ClientOrigin};
 use crate::dto::Ack;
-use crate::dto::alerts::{ActByLink, ActionLinkBody, PushoverCallback};
-use crate::error::{ApiResult, ErrorBody};
+use crate::dto::alerts::{ActByLink, ActionLinkBody, PressedKey, PushoverCallback};
+use crate::error::{ApiError, ApiResult, ErrorBody};
 
 pub(super) fn public() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(routes!(get_action_link, act_by_link))
         .routes(routes!(acknowledge_by_pushover))
+        .routes(routes!(acknowledge_by_call))
 }
 
 /// Returns the alert of an action link.
@@ -67,4 +71,29 @@ async fn acknowledge_by_pushover(
 ) -> ApiResult<Ack> {
     api.engine().acknowledge_by_pushover(&token, &origin).await?;
     Ack::with_message("Alert acknowledged.")
+}
+
+/// Acknowledges the alert of a call in which 1 was pressed. Twilio calls this, and says the
+/// response.
+#[utoipa::path(post, path = "/api/action/{token}/call", tag = "Alerts",
+    request_body(content = PressedKey, content_type = "application/x-www-form-urlencoded"),
+    params(("token" = String, Path, description = "The end of the `action_url` of an event")),
+    responses(
+        (status = 200, description = "TwiML: what the call says", body = String, content_type = "text/xml"),
+        (status = 404, description = "The link is invalid, was not sent by Twilio, or its alert ended more than a week ago", body = ErrorBody)))]
+async fn acknowledge_by_call(
+    State(api): State<Api>,
+    ClientOrigin(origin): ClientOrigin,
+    Path(token): Path<String>,
+    FormBody(pressed): FormBody<PressedKey>,
+) -> Result<Response, ApiError> {
+    let done = api.engine().act_by_call(&token, pressed.acknowledges(), &origin).await;
+    let said = match done {
+        Ok(true) => "The alert is acknowledged. Goodbye.",
+        Ok(false) => "The alert is not acknowledged. Goodbye.",
+        Err(Error::AlertOver) => "The alert is already over. Goodbye.",
+        Err(error) => return Err(error.into()),
+    };
+    let twiml = format!("<Response><Say>{said}</Say></Response>");
+    Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], twiml).into_response())
 }

@@ -2,7 +2,7 @@
 //! monitoring tools: `/api/push/{token}?status=up&msg=OK&ping=12`.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -13,7 +13,9 @@ use wakeful_core::verdict::Report;
 use wakeful_engine::Error;
 
 use crate::app::Api;
+use crate::body::{collect_json, malformed};
 use crate::client_ip::ClientIp;
+use crate::dto::alertmanager::{self, AlertmanagerWebhook};
 use crate::dto::enums::ReportStatus;
 use crate::dto::history::load_time;
 use crate::error::{ApiError, ErrorBody};
@@ -28,7 +30,7 @@ pub(crate) struct Pushed {
 }
 
 pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(push_status))
+    OpenApiRouter::new().routes(routes!(push_status)).routes(routes!(push_alertmanager))
 }
 
 /// Reports a status through a monitor's push URL; `status` defaults to up.
@@ -70,6 +72,39 @@ async fn push_status(
     limits.count_report(&token)?;
     match api.engine().report_by_push_token(target, report).await {
         Ok(_) => Ok(Json(Pushed { ok: true, msg: None }).into_response()),
+        Err(Error::NotFound(_)) => Ok(not_found()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reports a group of alerts of an Alertmanager, which calls this as a webhook. The monitor is
+/// down while a group is firing.
+#[utoipa::path(post, path = "/api/push/{token}/alertmanager", tag = "Monitors",
+    request_body = AlertmanagerWebhook,
+    params(("token" = String, Path, description = "The end of the monitor's push_url")),
+    responses(
+        (status = 200, description = "Recorded", body = Pushed),
+        (status = 404, description = "No active monitor has this push URL", body = Pushed),
+        (status = 422, description = "The body is not a webhook of version 4, or too many groups are firing", body = ErrorBody)))]
+async fn push_alertmanager(
+    State(api): State<Api>,
+    ClientIp(client): ClientIp,
+    Path(token): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let limits = api.push_limits();
+    limits.check(client)?;
+    // Before the body is read: it may be large.
+    let Some(target) = api.engine().push_target(&token).await? else {
+        limits.count_unknown_token(client)?;
+        return Ok(not_found());
+    };
+    limits.count_report(&token)?;
+    let body = collect_json(request, &api).await?;
+    let group = alertmanager::read(&body).map_err(|error| malformed(&error))??;
+    drop(body);
+    match api.engine().report_group(target, &group).await {
+        Ok(()) => Ok(Json(Pushed { ok: true, msg: None }).into_response()),
         Err(Error::NotFound(_)) => Ok(not_found()),
         Err(error) => Err(error.into()),
     }

@@ -14,6 +14,7 @@ use crate::payment_methods::card;
 
 /// Operations that change nothing that the audit log is about, and why.
 const QUIET: &[(&str, &str)] = &[
+    ("POST /api/action/{token}/call", "like /api/action/{token}; see phones_and_repeats.rs"),
     ("POST /api/action/{token}/pushover", "like /api/action/{token}; see channels.rs"),
     ("POST /api/v1/audit/stream/test", "sends"),
     ("POST /api/v1/authenticated", "reads"),

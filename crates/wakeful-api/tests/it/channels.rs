@@ -7,7 +7,7 @@ use wakeful_outbound::net::guard::Policy;
 use wakeful_testkit::fakes::{FakeService, SENTINEL, Trouble};
 use wakeful_testkit::{Client, Setup, both_databases, until};
 
-async fn save(client: &Client, body: &Value) -> Value {
+pub(crate) async fn save(client: &Client, body: &Value) -> Value {
     let answer = client.post("notifier/save", body).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert!(!answer.text.contains(SENTINEL), "{}", answer.text);
@@ -15,7 +15,7 @@ async fn save(client: &Client, body: &Value) -> Value {
 }
 
 /// An api monitor with these notifiers.
-async fn monitor(client: &Client, notifiers: &[Value]) -> String {
+pub(crate) async fn monitor(client: &Client, notifiers: &[Value]) -> String {
     let ids: Vec<&Value> = notifiers.iter().map(|notifier| &notifier["notifierid"]).collect();
     let body = json!({"name": "Shop", "type": "api", "heartbeat_interval": 86400, "isactive": true,
         "upside_down_mode": false, "notifiers": ids});
@@ -23,12 +23,12 @@ async fn monitor(client: &Client, notifiers: &[Value]) -> String {
     json["monitor"]["monitorid"].as_str().unwrap().to_owned()
 }
 
-async fn report(client: &Client, monitor: &str, status: &str) {
+pub(crate) async fn report(client: &Client, monitor: &str, status: &str) {
     client.post(&format!("monitor/notify/{monitor}"), &json!({"status": status})).await.ok();
 }
 
 /// Waits until each of these notifiers has sent this many messages.
-async fn all_sent(client: &Client, notifiers: &[Value], count: usize) {
+pub(crate) async fn all_sent(client: &Client, notifiers: &[Value], count: usize) {
     for notifier in notifiers {
         let path = format!("notifier/{}/deliveries", notifier["notifierid"].as_str().unwrap());
         until(&format!("{count} messages of {}", notifier["type"]), || async {
@@ -42,7 +42,7 @@ async fn all_sent(client: &Client, notifiers: &[Value], count: usize) {
     }
 }
 
-async fn first_alert(client: &Client) -> Value {
+pub(crate) async fn first_alert(client: &Client) -> Value {
     client.get("alerts").await.ok()["alerts"][0].clone()
 }
 
@@ -84,7 +84,7 @@ both_databases! {
         all_sent(&ann.client, &notifiers, 1).await;
         let alert = first_alert(&ann.client).await["alertid"].as_str().unwrap().to_owned();
         let threads = "select count(*) from threads";
-        assert_eq!(app.database.number(threads).await, 4, "slack, discord, telegram and matrix");
+        assert_eq!(app.database.number(threads).await, 6, "slack, discord, telegram, matrix, signal and alertmanager");
         ann.client.post(&format!("alert/{alert}/acknowledge"), &json!({})).await.ok();
         let follows: Vec<Value> = notifiers.iter().zip(&kinds)
             .filter(|(_, kind)| kind["can"].as_array().unwrap().iter().any(|can| can == "thread" || can == "edit"))
@@ -99,11 +99,14 @@ both_databases! {
             match kind {
                 Kind::Pagerduty => assert_eq!(last.state, "resolved"),
                 Kind::Opsgenie => assert_eq!(last.state, "closed"),
+                Kind::Alertmanager => assert!(all.len() == 1 && last.text.contains("up again"), "{all:?}"),
                 _ => assert!(last.text.contains("Shop is up again"), "{kind}: {all:?}"),
             }
             let link = format!("/alert/{alert}");
             let first = &fake.requests().iter().map(|one| one.body.clone()).collect::<Vec<_>>().concat();
-            assert!(first.contains(&link), "{kind}: {first}");
+            // A form is encoded, and a text message has the link to acknowledge.
+            let link = if kind == Kind::Twilio { "%2Fa%2Fwkt_" } else { &link };
+            assert!(first.contains(link), "{kind}: {first}");
         }
         assert!(!app.database.contains_bytes(SENTINEL.as_bytes()).await);
         let log = ann.client.get("audit").await;
@@ -213,6 +216,12 @@ both_databases! {
             ("pushover", json!({"emergency": "yes"}), &["pushover.emergency", "pushover.token", "pushover.user"]),
             ("teams", json!({"url": 7}), &["teams.url"]),
             ("gotify", json!([]), &["gotify", "gotify.server", "gotify.token"]),
+            ("twilio", json!({"to": "+1", "via": "fax"}), &["twilio.to", "twilio.via", "twilio.account_sid",
+                "twilio.key", "twilio.secret"]),
+            ("signal", json!({"server": "http://10.0.0.1/", "number": "+15005550006", "recipients": "ann.42"}),
+                &["signal.server"]),
+            ("alertmanager", json!({"url": "http://169.254.169.254/", "headers": "X: 1"}), &["alertmanager.url"]),
+            ("alertmanager", json!({"headers": "Host: x"}), &["alertmanager.headers", "alertmanager.url"]),
         ] {
             let answer = post(new(kind, settings.clone())).await;
             assert_eq!(answer.wrong_fields(), wrong, "{settings}: {}", answer.text);

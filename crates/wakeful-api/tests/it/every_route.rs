@@ -16,6 +16,7 @@ pub(crate) const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
 const PUBLIC: &[&str] = &[
     "GET /api/action/{token}",
     "POST /api/action/{token}",
+    "POST /api/action/{token}/call",
     "POST /api/action/{token}/pushover",
     "GET /api/calendar/{file}",
     "DELETE /api/push/{token}",
@@ -23,6 +24,7 @@ const PUBLIC: &[&str] = &[
     "PATCH /api/push/{token}",
     "POST /api/push/{token}",
     "PUT /api/push/{token}",
+    "POST /api/push/{token}/alertmanager",
     "GET /api/v1/session",
     "POST /api/v1/authenticated",
     "POST /api/v1/contactus",

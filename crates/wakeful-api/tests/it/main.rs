@@ -4,6 +4,7 @@
 
 mod account_notifier;
 mod admin;
+mod alertmanager;
 mod alerts;
 mod announcements;
 mod api_keys;
@@ -39,6 +40,7 @@ mod payment_callback;
 mod payment_methods;
 mod permissions;
 mod personal_notifiers;
+mod phones_and_repeats;
 mod policies;
 mod push;
 mod races;

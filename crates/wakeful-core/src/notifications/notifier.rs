@@ -4,6 +4,7 @@
 
 pub mod account;
 pub mod address;
+pub mod alertmanager;
 mod apprise;
 mod audited;
 pub mod builtin_template;
@@ -19,9 +20,11 @@ mod opsgenie;
 mod pagerduty;
 mod pushover;
 pub mod service;
+mod signal;
 mod slack;
 mod teams;
 mod telegram;
+mod twilio;
 pub mod webhook;
 
 use serde::{Deserialize, Serialize};
@@ -113,6 +116,9 @@ named_enum! {
         Matrix = "matrix",
         Opsgenie = "opsgenie",
         Apprise = "apprise",
+        Twilio = "twilio",
+        Signal = "signal",
+        Alertmanager = "alertmanager",
     }
 }
 
@@ -205,6 +211,9 @@ impl Kind {
             Self::Matrix => &matrix::DESCRIPTOR,
             Self::Opsgenie => &opsgenie::DESCRIPTOR,
             Self::Apprise => &apprise::DESCRIPTOR,
+            Self::Twilio => &twilio::DESCRIPTOR,
+            Self::Signal => &signal::DESCRIPTOR,
+            Self::Alertmanager => &alertmanager::DESCRIPTOR,
         })
     }
 }
@@ -390,6 +399,12 @@ mod tests {
                         ("room_id", _) => "!room:example.org".to_owned(),
                         ("urls", _) => "json://t0ken@example.org".to_owned(),
                         ("topic" | "channel", _) => "alerts".to_owned(),
+                        ("account_sid", _) => format!("AC{}", "0a".repeat(16)),
+                        ("key", _) if service == Kind::Twilio => {
+                            format!("SK{}", "0b".repeat(16))
+                        }
+                        ("from" | "to" | "number" | "recipients", _) => "+15005550006".to_owned(),
+                        ("headers", _) => "Authorization: Bearer t0ken".to_owned(),
                         (_, input) if input.is_url() && field.secret => {
                             "https://s.example/t0ken".to_owned()
                         }

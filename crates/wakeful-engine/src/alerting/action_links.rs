@@ -128,19 +128,42 @@ impl Engine {
         self.show_link(link).await
     }
 
-    /// Acknowledges the alert of an emergency that was acknowledged in Pushover.
+    /// Acknowledges the alert of an emergency that was acknowledged in Pushover. The key of the
+    /// user who did is a secret of theirs.
     pub async fn acknowledge_by_pushover(&self, token: &str, origin: &Origin) -> Result<()> {
+        self.act_for_service(token, Kind::Pushover, true, origin).await.map(drop)
+    }
+
+    /// Acknowledges the alert of a call, if the right key was pressed. Returns whether it was.
+    pub async fn act_by_call(&self, token: &str, pressed: bool, origin: &Origin) -> Result<bool> {
+        self.act_for_service(token, Kind::Twilio, pressed, origin).await
+    }
+
+    /// Acknowledges an alert as the service reports that a message was sent to.
+    async fn act_for_service(
+        &self,
+        token: &str,
+        service: Kind,
+        acknowledges: bool,
+        origin: &Origin,
+    ) -> Result<bool> {
         let link = self.open_link(token, origin.address).await?;
-        let Holder::Channel { name, kind: Kind::Pushover, .. } = &link.holder else {
-            return Err(Error::NotFound("alert"));
+        let by = match &link.holder {
+            Holder::Channel { name, kind, .. } if *kind == service => {
+                Author { user: None, name: name.clone(), via: service.to_string() }
+            }
+            // It was sent by a personal notifier of theirs.
+            Holder::Person { .. } => Author { via: service.to_string(), ..link.author("") },
+            _ => return Err(Error::NotFound("alert")),
         };
         self.count_attempt(&self.action_link_limit(token)).await?;
-        // The key of the user who acknowledged it is a secret of theirs.
-        let by = Author { user: None, name: name.clone(), via: Kind::Pushover.to_string() };
-        let action = Action::Acknowledge { comment: String::new() };
-        let audit = link.audit(origin, self.now());
-        let acting = Acting { access: &link.access, audit: &audit, mails: &[] };
-        self.act_on_one(&acting, link.alert, &Order { by, action }).await
+        if acknowledges {
+            let action = Action::Acknowledge { comment: String::new() };
+            let audit = link.audit(origin, self.now());
+            let acting = Acting { access: &link.access, audit: &audit, mails: &[] };
+            self.act_on_one(&acting, link.alert, &Order { by, action }).await?;
+        }
+        Ok(acknowledges)
     }
 
     /// Acknowledges an alert as the response of a webhook requests.

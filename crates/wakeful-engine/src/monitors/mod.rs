@@ -3,6 +3,7 @@
 
 mod bulk;
 pub(crate) mod groups;
+mod inbound;
 mod live_events;
 
 pub use bulk::BulkOutcome;
@@ -33,7 +34,9 @@ use wakeful_outbound::checks;
 use wakeful_outbound::net::Deadline;
 use wakeful_store::{LinkError, MAX_LONG_REQUEST_BYTES, SaveOutcome, StoreError, StoredMonitor};
 
-pub use wakeful_store::{LinkedNotifier, MonitorQuery, MonitorSelection, StoredCertificate};
+pub use wakeful_store::{
+    LinkedNotifier, MonitorQuery, MonitorSelection, ReportedGroup, StoredCertificate,
+};
 
 use crate::bus::Event;
 use crate::caller::{Authorized, Caller};

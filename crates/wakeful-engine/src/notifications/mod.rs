@@ -3,5 +3,6 @@
 mod account_notifier;
 pub mod delivery;
 pub(crate) mod events;
+pub mod keepalive;
 pub(crate) mod notifier_test;
 pub(crate) mod notifiers;

@@ -53,6 +53,8 @@ pub struct Message<'a> {
     pub link: &'a str,
     /// Where the first message about the alert is, if the service has one.
     pub thread: Option<&'a Thread>,
+    /// The recipients that have not received it yet, if others have.
+    pub left: Option<&'a [String]>,
 }
 
 /// Sends one event. `mail` is the service's own mail.
@@ -64,7 +66,7 @@ pub fn deliver<'a>(
     message: Message<'a>,
     now: Millis,
 ) -> BoxFuture<'a, Attempt> {
-    let Message { event, link, thread } = message;
+    let Message { event, link, .. } = message;
     match channel {
         Channel::Email(spec) => email::deliver_event(net, team, spec, event, link, now).boxed(),
         Channel::Webhook(hook) => {
@@ -73,7 +75,7 @@ pub fn deliver<'a>(
         Channel::Account(spec) => {
             account::deliver_event(net, mail, team, spec, event, link, now).boxed()
         }
-        Channel::Service(spec) => call::deliver(net, spec, event, link, thread, now).boxed(),
+        Channel::Service(spec) => call::deliver(net, spec, message, now).boxed(),
     }
 }
 
@@ -81,7 +83,7 @@ pub fn deliver<'a>(
 #[derive(Clone, Debug)]
 pub struct Attempt {
     pub outcome: Outcome,
-    /// For an email, if the server has responded to them.
+    /// Of an email, or of a service that sends to each separately, if it has responded to them.
     pub recipients: Option<Recipients>,
     /// Where later messages about the alert belong.
     pub thread: Option<Thread>,
@@ -89,11 +91,14 @@ pub struct Attempt {
     pub moved: Option<ServiceSpec>,
     /// How long nothing else may be sent.
     pub pause: Option<Duration>,
+    /// When the message has to be sent again.
+    pub keepalive: Option<Duration>,
 }
 
 impl From<Outcome> for Attempt {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, recipients: None, thread: None, moved: None, pause: None }
+        let (thread, moved, pause) = (None, None, None);
+        Self { outcome, recipients: None, thread, moved, pause, keepalive: None }
     }
 }
 

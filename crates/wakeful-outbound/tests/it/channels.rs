@@ -11,26 +11,29 @@ use wakeful_core::notifications::thread::Thread;
 use wakeful_core::time::Millis;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::Attempt;
-use wakeful_outbound::notify::call::{self, Call, Role};
 use wakeful_outbound::notify::digest;
+use wakeful_outbound::notify::call::{self, Call, Encoding, Role};
 use wakeful_outbound::notify::exchange::Reply;
 use wakeful_outbound::notify::kinds;
 use wakeful_outbound::notify::scene::Scene;
+use wakeful_outbound::notify::{Attempt, Message};
 use wakeful_testkit::fakes::{FakeService, SENTINEL, Shown, Trouble};
 
 use crate::notify::same;
 use crate::servers::net;
 
-const NOW: Millis = Millis(1_794_735_000_000);
-const LINK: &str = "https://wakeful.example/alert/01a1dd16-3e86-7039-aa0a-37292a4ffff7";
+pub(crate) const NOW: Millis = Millis(1_794_735_000_000);
+pub(crate) const LINK: &str = "https://wakeful.example/alert/01a1dd16-3e86-7039-aa0a-37292a4ffff7";
 const DOWN: &str = "Shop <b>& is down";
 const UP: &str = "Shop <b>& is up again";
+/// When the outage ended.
+pub(crate) const ENDED: &str = "2026-11-15T09:30:00.000Z";
 
 fn services() -> impl Iterator<Item = Kind> {
     Kind::ALL.iter().copied().filter(|kind| kind.service().is_some())
 }
 
-fn message(kind: &str) -> Event {
+pub(crate) fn message(kind: &str) -> Event {
     let id = "01a1dd16-3e86-7039-aa0a-37292a4ffff7";
     let up = kind == event::UP;
     let number = event::TYPES.iter().position(|one| *one == kind).unwrap();
@@ -52,7 +55,7 @@ fn message(kind: &str) -> Event {
     event
 }
 
-fn spec(kind: Kind, settings: &Value) -> ServiceSpec {
+pub(crate) fn spec(kind: Kind, settings: &Value) -> ServiceSpec {
     let sent = |field: &Field| match &settings[field.name()] {
         Value::String(text) => Some(text.clone()),
         Value::Bool(flag) => Some(flag.to_string()),
@@ -62,23 +65,23 @@ fn spec(kind: Kind, settings: &Value) -> ServiceSpec {
 }
 
 /// A service and a notifier that sends to it.
-struct Channel {
-    net: Net,
+pub(crate) struct Channel {
+    pub(crate) net: Net,
     fake: FakeService,
-    spec: ServiceSpec,
-    thread: Option<Thread>,
+    pub(crate) spec: ServiceSpec,
+    pub(crate) thread: Option<Thread>,
 }
 
 impl Channel {
-    async fn new(kind: Kind) -> Self {
+    pub(crate) async fn new(kind: Kind) -> Self {
         let fake = FakeService::start(kind).await;
         let spec = spec(kind, &fake.settings());
         Self { net: net(), fake, spec, thread: None }
     }
 
-    async fn attempt(&mut self, event: &Event) -> Attempt {
-        let thread = self.thread.as_ref();
-        let attempt = call::deliver(&self.net, &self.spec, event, LINK, thread, NOW).await;
+    pub(crate) async fn attempt(&mut self, event: &Event) -> Attempt {
+        let message = Message { event, link: LINK, thread: self.thread.as_ref(), left: None };
+        let attempt = call::deliver(&self.net, &self.spec, message, NOW).await;
         self.thread = attempt.thread.clone().or(self.thread.take());
         let shown = format!("{:?}", attempt.outcome);
         assert!(!shown.contains(SENTINEL), "{}: {shown}", self.fake.kind);
@@ -91,7 +94,7 @@ impl Channel {
         assert!(is_done, "{}: {:?}", self.fake.kind, attempt.outcome);
     }
 
-    fn shown(&self) -> Vec<Shown> {
+    pub(crate) fn shown(&self) -> Vec<Shown> {
         self.fake.conversation()
     }
 }
@@ -150,6 +153,16 @@ async fn an_outage_its_acknowledgement_and_its_end_are_one_conversation() {
                 }
                 Kind::Pushover => {
                     assert_eq!((all.len(), root.state.as_str()), (3, "canceled"), "{all:?}");
+                }
+                // The same alert, which has ended.
+                Kind::Alertmanager => {
+                    assert_eq!((all.len(), root.state.as_str()), (1, ENDED), "{all:?}");
+                }
+                // Everything quotes the first message.
+                Kind::Signal => {
+                    assert_eq!(all.len(), 3 + more, "{all:?}");
+                    let quotes = |one: &Shown| one.reply_to.as_ref() == Some(&root.id);
+                    assert!(all[1..].iter().all(quotes) && !root.is_edited, "{all:?}");
                 }
                 _ => {
                     assert_eq!(all.len(), 3 + more, "{kind}: {all:?}");
@@ -221,7 +234,9 @@ async fn a_lost_response_costs_a_duplicate_at_most() {
         let attempt = channel.attempt(&message(event::DOWN)).await;
         assert!(matches!(attempt.outcome, Outcome::Failed(_)), "{kind}: {:?}", attempt.outcome);
         channel.send(event::DOWN).await;
-        let replaces = [Kind::Ntfy, Kind::Pagerduty, Kind::Matrix, Kind::Opsgenie].contains(&kind);
+        let replaces =
+            [Kind::Ntfy, Kind::Pagerduty, Kind::Matrix, Kind::Opsgenie, Kind::Alertmanager];
+        let replaces = replaces.contains(&kind);
         assert_eq!(channel.shown().len(), if replaces { 1 } else { 2 }, "{kind}");
         channel.send(event::UP).await;
     }
@@ -245,6 +260,7 @@ async fn a_service_says_when_it_wants_the_next_message() {
             Kind::Mattermost => Some(80_000),
             Kind::Matrix => Some(65_500),
             Kind::Opsgenie => Some(85_000),
+            Kind::Alertmanager => Some(95_000),
             _ => None,
         };
         assert_eq!(failure.retry_after, wait.map(Duration::from_millis), "{kind}");
@@ -274,12 +290,14 @@ async fn a_rejected_token_is_retried_and_a_receiver_that_is_gone_is_not() {
         let outcome = channel.attempt(&message(event::REMINDER)).await.outcome;
         match kind {
             // They have no word for it.
-            Kind::Ntfy | Kind::Gotify | Kind::Matrix | Kind::Apprise => {
+            Kind::Ntfy | Kind::Gotify | Kind::Matrix | Kind::Apprise | Kind::Signal => {
                 assert!(matches!(outcome, Outcome::Failed(_)), "{kind}: {outcome:?}");
             }
-            Kind::Pagerduty | Kind::Opsgenie => {
+            Kind::Pagerduty | Kind::Opsgenie | Kind::Alertmanager => {
                 assert!(matches!(outcome, Outcome::Delivered(_)), "nothing to send");
             }
+            // This number is; others may not be.
+            Kind::Twilio => assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}"),
             _ => assert!(matches!(outcome, Outcome::Gone(_)), "{kind}: {outcome:?}"),
         }
     }
@@ -294,7 +312,15 @@ async fn a_message_whose_markup_is_refused_is_sent_as_plain_text() {
         let all = channel.shown();
         assert_eq!(all.len(), 1, "{kind}: {all:?}");
         assert!(all[0].text.contains("503"), "{kind}: {all:?}");
-        let has_no_markup = [Kind::Pushover, Kind::Pagerduty, Kind::Opsgenie].contains(&kind);
+        let has_no_markup = [
+            Kind::Pushover,
+            Kind::Pagerduty,
+            Kind::Opsgenie,
+            Kind::Twilio,
+            Kind::Signal,
+            Kind::Alertmanager,
+        ];
+        let has_no_markup = has_no_markup.contains(&kind);
         assert_eq!(channel.fake.requests().len(), if has_no_markup { 1 } else { 2 }, "{kind}");
         channel.send(event::UP).await;
     }
@@ -347,7 +373,7 @@ async fn a_test_closes_what_it_has_opened() {
         assert!(matches!(attempt.outcome, Outcome::Delivered(_)), "{kind}: {:?}", attempt.outcome);
         let all = channel.shown();
         let follows = [Kind::Slack, Kind::Discord, Kind::Telegram, Kind::Ntfy, Kind::Matrix];
-        let follows = follows.contains(&kind);
+        let follows = follows.contains(&kind) || kind == Kind::Alertmanager;
         assert_eq!(all[0].is_edited, follows, "{kind}: {all:?}");
         assert!(!["triggered", "open"].contains(&all[0].state.as_str()), "{kind}: {all:?}");
         assert_ne!(all[0].state, "repeats", "{kind}");
@@ -363,7 +389,9 @@ async fn a_group_that_has_moved_is_followed() {
     let url = receiver.url.replace("/hook", "");
     let settings = json!({"token": "1:abc", "chat_id": "-5", "api_url": url});
     let spec = spec(Kind::Telegram, &settings);
-    let attempt = call::deliver(&net(), &spec, &message(event::DOWN), LINK, None, NOW).await;
+    let event = message(event::DOWN);
+    let message = Message { event: &event, link: LINK, thread: None, left: None };
+    let attempt = call::deliver(&net(), &spec, message, NOW).await;
     let chats: Vec<Value> =
         receiver.hooks().iter().map(|hook| hook.json()["chat_id"].clone()).collect();
     assert_eq!(chats, [json!(-5), json!(-100_777)]);
@@ -376,7 +404,8 @@ fn the_requests_of_every_kind_are_as_they_were() {
         let fake = format!("https://{kind}.example");
         let spec = spec(kind, &FakeService::settings_for(kind, &fake));
         let thread = Thread(json!({"channel": "C024BE91L", "ts": "1712000000.000001",
-            "id": "1001", "message_id": 7, "event_id": "$1"}));
+            "id": "1001", "message_id": 7, "event_id": "$1", "timestamp": 1_712_000_000_001_u64,
+            "message": "Shop is down", "labels": {"alertname": "WakefulMonitorDown"}}));
         let mut all = Vec::new();
         for kind in [event::DOWN, event::ACKNOWLEDGED, event::UP] {
             let event = message(kind);
@@ -392,8 +421,12 @@ fn shown_call(call: &Call) -> Value {
     let headers: serde_json::Map<String, Value> =
         call.headers.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
     let instead = call.instead.as_ref().map(|other| shown_call(other));
-    json!({"method": call.method.as_str(), "url": call.url.as_str(), "headers": headers,
-        "body": call.body, "instead": instead})
+    let mut shown = json!({"method": call.method.as_str(), "url": call.url.as_str(),
+        "headers": headers, "body": call.body, "instead": instead});
+    if call.encoding == Encoding::Form {
+        shown["form"] = json!(true);
+    }
+    shown
 }
 
 /// What a response means, in one word, and how long to wait.
@@ -442,11 +475,12 @@ fn a_reference_that_is_too_long_is_not_kept() {
 #[test]
 fn the_responses_of_every_service_are_understood() {
     use Kind::{
-        Apprise, Discord, GoogleChat, Gotify, Matrix, Mattermost, Ntfy, Opsgenie, Pagerduty,
-        Pushover, Slack, Teams, Telegram,
+        Alertmanager, Apprise, Discord, GoogleChat, Gotify, Matrix, Mattermost, Ntfy, Opsgenie,
+        Pagerduty, Pushover, Signal, Slack, Teams, Telegram, Twilio,
     };
     use Role::{Edit, First, Reply as Answer};
     let slack = |error: &str| format!(r#"{{"ok": false, "error": "{error}"}}"#);
+    let twilio = |code: u32| format!(r#"{{"code": {code}, "message": "x", "status": 400}}"#);
     let telegram = |what: &str| format!(r#"{{"ok": false, "description": "Bad Request: {what}"}}"#);
     for (kind, role, status, header, body, expected, wait) in [
         (
@@ -568,6 +602,31 @@ fn the_responses_of_every_service_are_understood() {
         (Pagerduty, First, 202, "", r#"{"status": "success"}"#.to_owned(), "delivered", None),
         (Pagerduty, First, 400, "", r#"{"status": "invalid event"}"#.to_owned(), "refused", None),
         (Pagerduty, First, 429, "retry-after: 5", String::new(), "limited", Some(60)),
+        (Twilio, First, 201, "", r#"{"sid": "SM1"}"#.to_owned(), "delivered", None),
+        (Twilio, First, 200, "", "<html>".to_owned(), "failed", None),
+        (Twilio, First, 400, "", twilio(21_211), "refused", None),
+        (Twilio, First, 400, "", twilio(21_614), "refused", None),
+        (Twilio, First, 400, "", twilio(21_610), "refused", None),
+        (Twilio, First, 400, "", twilio(20_003), "failed", None),
+        (Twilio, First, 429, "", twilio(20_429), "limited", None),
+        (Twilio, First, 500, "", String::new(), "failed", None),
+        (Signal, First, 201, "", r#"{"timestamp": "1712"}"#.to_owned(), "first", None),
+        (Signal, Answer, 201, "", r#"{"timestamp": 1712}"#.to_owned(), "delivered", None),
+        (Signal, First, 201, "", "{}".to_owned(), "failed", None),
+        (Signal, First, 400, "", r#"{"error": "not registered"}"#.to_owned(), "failed", None),
+        (
+            Signal,
+            First,
+            400,
+            "",
+            r#"{"error": "x", "challenge_tokens": ["t"]}"#.to_owned(),
+            "limited",
+            None,
+        ),
+        (Alertmanager, First, 200, "", String::new(), "delivered", None),
+        (Alertmanager, First, 400, "", "\"start time\"".to_owned(), "refused", None),
+        (Alertmanager, First, 404, "", String::new(), "failed", None),
+        (Alertmanager, First, 503, "", String::new(), "failed", None),
     ] {
         let found = meaning(kind, role, status, header, &body);
         assert_eq!(found, (expected.to_owned(), wait), "{kind} {status} {body}");

@@ -21,7 +21,7 @@ use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::net::http::{Request, fetch};
 use wakeful_outbound::net::tls::Trust;
 use wakeful_outbound::net::{Deadline, Net};
-use wakeful_outbound::notify::call;
+use wakeful_outbound::notify::{Message, call};
 use wakeful_testkit::fakes::FakeService;
 
 use crate::dns::{flipping_at, net_by};
@@ -191,7 +191,9 @@ async fn send_to_services(net: &Net, spelling: &str) {
             allowed.last().unwrap().is_err() || spelling == "home.example",
             "{kind}: {spelling}"
         );
-        let attempt = call::deliver(net, &spec, &test, "https://w.example/", None, Millis(1)).await;
+        let message =
+            Message { event: &test, link: "https://w.example/", thread: None, left: None };
+        let attempt = call::deliver(net, &spec, message, Millis(1)).await;
         assert!(matches!(attempt.outcome, Outcome::Failed(_)), "{kind}: {spelling}");
     }
 }

@@ -11,6 +11,7 @@ mod http;
 mod notify;
 mod ntlm;
 mod payment;
+mod phones_and_repeats;
 mod ping;
 mod servers;
 mod smtp;

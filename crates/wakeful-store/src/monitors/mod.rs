@@ -5,6 +5,7 @@ mod bulk;
 pub(crate) mod certificates;
 pub(crate) mod dependencies;
 pub(crate) mod graph;
+mod inbound;
 pub(crate) mod list;
 mod listening_mark;
 mod row;
@@ -15,6 +16,7 @@ pub(crate) mod visible;
 pub use bulk::{BulkEdit, MonitorSelection, StoredSettings};
 pub use dependencies::{Affected, MAX_AFFECTED_NAMES};
 pub use graph::{MemberCandidate, StoredGroup};
+pub use inbound::{FiringGroups, MAX_FIRING_GROUPS, ReportedGroup};
 
 use std::time::Duration;
 use wakeful_core::id::{MonitorId, NotifierId};

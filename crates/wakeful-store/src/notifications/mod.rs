@@ -2,6 +2,7 @@
 
 pub(crate) mod deliveries;
 mod disabled;
+pub(crate) mod keepalives;
 pub(crate) mod notifiers;
 pub(crate) mod reminders;
-mod threads;
+pub(crate) mod threads;

@@ -11,6 +11,15 @@ use crate::dialect::{read, within, write};
 use crate::monitors::json;
 use crate::{Result, Store};
 
+/// Where a message was just sent.
+#[derive(Clone, Debug)]
+pub struct NewThread {
+    pub alert: AlertId,
+    pub thread: Thread,
+    /// When it has to be sent again, if it has to.
+    pub keepalive_at: Option<Millis>,
+}
+
 impl Store {
     /// Where the first message of a notifier about an alert is.
     pub async fn thread(&self, alert: AlertId, notifier: NotifierId) -> Result<Option<Thread>> {
@@ -31,7 +40,7 @@ impl Store {
         notifier: NotifierId,
         ids: &[DeliveryId],
         answer: &str,
-        (alert, thread): (AlertId, &Thread),
+        new: &NewThread,
         now: Millis,
     ) -> Result<()> {
         let mut tx = self.begin().await?;
@@ -43,13 +52,16 @@ impl Store {
                 .execute(&mut *db)
                 .await?;
             sqlx::query(
-                "insert into threads (alert_id, notifier_id, ref)
-                 select a.id, n.id, $3 from alerts a, notifiers n where a.id = $1 and n.id = $2
-                 on conflict (alert_id, notifier_id) do update set ref = excluded.ref",
+                "insert into threads (alert_id, notifier_id, ref, keepalive_at)
+                 select a.id, n.id, $3, $4 from alerts a, notifiers n
+                 where a.id = $1 and n.id = $2
+                 on conflict (alert_id, notifier_id) do update
+                 set ref = excluded.ref, keepalive_at = excluded.keepalive_at",
             )
-            .bind(alert.uuid())
+            .bind(new.alert.uuid())
             .bind(notifier.uuid())
-            .bind(json(thread))
+            .bind(json(&new.thread))
+            .bind(new.keepalive_at.map(|at| at.0))
             .execute(&mut *db)
             .await?;
             Ok::<_, sqlx::Error>(())

@@ -2,6 +2,7 @@
 //! service is documented to be: an unknown field, a missing one or a text that is too long is
 //! refused in the service's own words. It shows the conversation that its users would see.
 
+mod alertmanager;
 mod apprise;
 mod discord;
 mod google_chat;
@@ -12,9 +13,13 @@ mod ntfy;
 mod opsgenie;
 mod pagerduty;
 mod pushover;
+mod signal;
 mod slack;
 mod teams;
 mod telegram;
+mod twilio;
+
+pub use twilio::{OPTED_OUT, UNREACHABLE};
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -26,7 +31,7 @@ use wakeful_core::notifications::notifier::Kind;
 
 use crate::receiver::{Hook, read};
 
-/// In the settings of every fake, and nowhere else.
+/// In the settings of every fake that has a secret, and nowhere else.
 pub const SENTINEL: &str = "s3nt1nel";
 
 pub struct FakeService {
@@ -111,6 +116,9 @@ fn functions(kind: Kind) -> Functions {
         Kind::Matrix => of!(matrix),
         Kind::Opsgenie => of!(opsgenie),
         Kind::Apprise => of!(apprise),
+        Kind::Twilio => of!(twilio),
+        Kind::Signal => of!(signal),
+        Kind::Alertmanager => of!(alertmanager),
         Kind::Email | Kind::Webhook | Kind::Account => panic!("{kind} is not a service"),
     }
 }
@@ -268,9 +276,13 @@ fn link(value: &Value) -> Result<(), String> {
 }
 
 fn has_json(request: &Hook) -> Result<(), String> {
+    has_type(request, "application/json")
+}
+
+fn has_type(request: &Hook, expected: &str) -> Result<(), String> {
     let kind = request.header("content-type");
     let agent = request.header("user-agent");
-    if !kind.starts_with("application/json") {
+    if !kind.starts_with(expected) {
         Err(format!("content type {kind}"))
     } else if !agent.starts_with("Wakeful/") {
         Err(format!("user agent {agent}"))

@@ -19,6 +19,9 @@ const marks: Record<ServiceType, readonly [string, number]> = {
   matrix: ["Mx", 5],
   opsgenie: ["Og", 5],
   apprise: ["Ap", 3],
+  twilio: ["Tw", 2],
+  signal: ["Si", 0],
+  alertmanager: ["Am", 5],
 };
 
 export function KindMark({ kind }: { kind: Kind }) {

@@ -51,6 +51,17 @@ test("so have the messages of other services, without their markup", () => {
   });
 });
 
+test("so have a text message, a call, and the alert of an Alertmanager", () => {
+  const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+  const title = "Shop is down: 503 & slow";
+  expect(cardOf("twilio", form({ To: "+15005550006", Body: `${title}\n${page}` }))).toMatchObject({ title, lines: [page] });
+  expect(cardOf("twilio", form({ Twiml: "<Response><Say>Shop is down. &lt;503&gt;</Say></Response>" }))?.title).toBe("Shop is down. <503>");
+  const signal = { message: `🔴 **Shop \\* is down**\n503\nOpen: ${page}` };
+  expect(cardOf("signal", JSON.stringify(signal))).toMatchObject({ title: "🔴 Shop * is down", lines: ["503"], buttons: ["Open"] });
+  const alert = { labels: {}, annotations: { summary: "Shop is down", description: `503\nOpen: ${page}` } };
+  expect(cardOf("alertmanager", JSON.stringify([alert]))).toMatchObject({ title: "Shop is down", lines: ["503"], buttons: ["Open"] });
+});
+
 test("a request without a message, or one that is not JSON, has no card", () => {
   expect(cardOf("pagerduty", JSON.stringify({ event_action: "resolve", dedup_key: "1" }))).toBeNull();
   expect(cardOf("slack", "null")).toBeNull();

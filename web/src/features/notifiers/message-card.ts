@@ -83,16 +83,21 @@ const readers: Record<ServiceType, (body: unknown) => Parts> = {
   },
   matrix: (body) => ({ title: firstLine(at(body, "body")), texts: [afterFirstLine(at(body, "body"))] }),
   opsgenie: (body) => ({ title: at(body, "message"), texts: [at(body, "description")] }),
+  twilio: (body) => {
+    const said = at(body, "Body") ?? /<Say>([^<]*)<\/Say>/.exec(text(at(body, "Twiml")))?.[1];
+    return { title: firstLine(said), texts: [afterFirstLine(said)] };
+  },
+  signal: (body) => {
+    const message = text(at(body, "message")).replaceAll("**", "");
+    return { title: firstLine(message), texts: [afterFirstLine(message)] };
+  },
+  alertmanager: (body) => ({ title: at(body, 0, "annotations", "summary"), texts: [at(body, 0, "annotations", "description")] }),
 };
 
 /** Null if the request has no message, such as one that only closes an incident. */
 export function cardOf(type: ServiceType, body: string): Card | null {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return null;
-  }
+  const parsed = parse(type, body);
+  if (parsed === undefined) return null;
   const parts = readers[type](parsed);
   const buttons: string[] = [];
   const title = clean(text(parts.title), buttons).trim();
@@ -106,6 +111,16 @@ export function cardOf(type: ServiceType, body: string): Card | null {
     lines: lines.map((line) => line.replace(/^[\s·]+|[\s·]+$/g, "").replace(/^Action:$/, "")).filter((line) => line !== ""),
     buttons: [...new Set(labels)],
   };
+}
+
+/** The fields of a body: JSON, or for Twilio a form. */
+function parse(type: ServiceType, body: string): unknown {
+  if (type === "twilio") return Object.fromEntries(new URLSearchParams(body));
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Removes the markup of all services, and collects the labels of links. */

@@ -71,7 +71,7 @@ describe("the settings of a service", () => {
     const known = new Set([...paths, ...paths.map((path) => path.split(".")[1])]);
     const lists = Object.values(sources).flatMap((source) => [...source.matchAll(/hoice\((?:\s*"[^"]*",\s*)?&\[([^\]]+)\]/g)]);
     const choices = lists.flatMap(([, list = ""]) => [...list.matchAll(/\w+/g)].map(([word]) => word));
-    expect(choices.toSorted()).toEqual(["both", "mattermost", "reply", "rocketchat", "update"]);
+    expect(choices.toSorted()).toEqual(["both", "both", "call", "mattermost", "reply", "rocketchat", "sms", "update"]);
     for (const { notifierKinds } of [en, de]) {
       const texts = Object.keys(notifierKinds.fields);
       expect(paths.filter((path) => !texts.includes(path) && !texts.includes(path.split(".")[1] ?? ""))).toEqual([]);

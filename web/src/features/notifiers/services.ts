@@ -11,7 +11,7 @@ import type { Notifier, ServiceField } from "./data";
 export type ServiceValues = Partial<Record<`${ServiceType}.${string}`, string | boolean | null>>;
 
 /** What a notifier without a name is named after. */
-const TARGETS = ["channel", "topic", "chat_id", "room_id"];
+const TARGETS = ["channel", "topic", "chat_id", "room_id", "to", "recipients"];
 
 export function storedValues(type: ServiceType, notifier: Notifier): ServiceValues {
   const values: ServiceValues = {};

@@ -50,8 +50,8 @@ export const notifierSummariesQuery = queryOptions({
 });
 
 /** What says best where the messages of a service go; the names of its fields. */
-const TARGETS = ["channel", "topic", "chat_id", "room_id", "key"];
-const SERVERS = ["server", "homeserver", "api_url"];
+const TARGETS = ["channel", "topic", "chat_id", "room_id", "to", "recipients", "key"];
+const SERVERS = ["server", "homeserver", "url", "api_url"];
 
 /** The settings of a notifier that sends to a known service. They contain no secrets. */
 export function settingsOf(notifier: Notifier): Readonly<Record<string, unknown>> | undefined {

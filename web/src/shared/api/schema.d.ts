@@ -22,6 +22,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/action/{token}/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledges the alert of a call in which 1 was pressed. Twilio calls this, and says the
+         *     response.
+         */
+        post: operations["post_action_call"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/action/{token}/pushover": {
         parameters: {
             query?: never;
@@ -92,6 +112,26 @@ export interface paths {
         head?: never;
         /** Reports a status through a monitor's push URL; `status` defaults to up. */
         patch: operations["patch_push"];
+        trace?: never;
+    };
+    "/api/push/{token}/alertmanager": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reports a group of alerts of an Alertmanager, which calls this as a webhook. The monitor is
+         *     down while a group is firing.
+         */
+        post: operations["post_push_alertmanager"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/admin/audit": {
@@ -3111,6 +3151,23 @@ export interface components {
          * @enum {string}
          */
         AlertStatus: "suppressed" | "open" | "acknowledged" | "snoozed" | "resolved" | "over";
+        /** @description The webhook of an Alertmanager. It has more fields, which are not used. */
+        AlertmanagerWebhook: {
+            /** @description All labels that the alerts of the group have in common. */
+            commonLabels?: {
+                [key: string]: string;
+            } | null;
+            /** @description Identifies the group. */
+            groupKey: string;
+            /** @description The labels that the alerts of the group have in common and are grouped by. */
+            groupLabels?: {
+                [key: string]: string;
+            } | null;
+            /** @description firing or resolved. */
+            status: string;
+            /** @description "4". */
+            version: string;
+        };
         /** @description The outcome of an action on several alerts. */
         AlertsChanged: {
             /** @description How many alerts are as requested now. */
@@ -3787,7 +3844,7 @@ export interface components {
          * @description The known values of NotifierType.
          * @enum {string}
          */
-        KnownNotifierType: "email" | "webhook" | "account" | "slack" | "discord" | "telegram" | "teams" | "ntfy" | "pushover" | "gotify" | "pagerduty" | "google_chat" | "mattermost" | "matrix" | "opsgenie" | "apprise";
+        KnownNotifierType: "email" | "webhook" | "account" | "slack" | "discord" | "telegram" | "teams" | "ntfy" | "pushover" | "gotify" | "pagerduty" | "google_chat" | "mattermost" | "matrix" | "opsgenie" | "apprise" | "twilio" | "signal" | "alertmanager";
         /**
          * @description The known values of SessionMethod.
          * @enum {string}
@@ -4633,6 +4690,8 @@ export interface components {
         Notifier: {
             /** @description For type account. */
             account?: components["schemas"]["NotifierAccount"];
+            /** @description For type alertmanager. */
+            alertmanager?: components["schemas"]["NotifierService"];
             /** @description For type apprise. */
             apprise?: components["schemas"]["NotifierService"];
             /** Format: date-time */
@@ -4685,12 +4744,16 @@ export interface components {
             quiet?: components["schemas"]["Quiet"] | null;
             /** @description True if secrets were removed, because the caller may not edit. */
             redacted?: boolean;
+            /** @description For type signal. */
+            signal?: components["schemas"]["NotifierService"];
             /** @description For type slack. */
             slack?: components["schemas"]["NotifierService"];
             /** @description For type teams. */
             teams?: components["schemas"]["NotifierService"];
             /** @description For type telegram. */
             telegram?: components["schemas"]["NotifierService"];
+            /** @description For type twilio. */
+            twilio?: components["schemas"]["NotifierService"];
             type: components["schemas"]["NotifierType"];
             /** @description For type webhook. */
             webhook?: components["schemas"]["NotifierWebhook"];
@@ -5098,6 +5161,11 @@ export interface components {
             scheduleid?: string;
             userid?: string;
         };
+        /** @description The key that was pressed in a call; Twilio sends more fields. */
+        PressedKey: {
+            /** @description 1 acknowledges. */
+            Digits?: string | null;
+        };
         /** @description The plan to preview. The other fields of `membership/save` are ignored. */
         PreviewMembership: {
             /** @description The plan's id or name; case-insensitive. */
@@ -5108,6 +5176,7 @@ export interface components {
          *     saved; with `notifierid`, omitted ones are those of the saved notifier.
          */
         PreviewNotifier: {
+            alertmanager?: components["schemas"]["SaveNotifierService"] | null;
             apprise?: components["schemas"]["SaveNotifierService"] | null;
             discord?: components["schemas"]["SaveNotifierService"] | null;
             email?: components["schemas"]["SaveEmail"] | null;
@@ -5122,9 +5191,11 @@ export interface components {
             opsgenie?: components["schemas"]["SaveNotifierService"] | null;
             pagerduty?: components["schemas"]["SaveNotifierService"] | null;
             pushover?: components["schemas"]["SaveNotifierService"] | null;
+            signal?: components["schemas"]["SaveNotifierService"] | null;
             slack?: components["schemas"]["SaveNotifierService"] | null;
             teams?: components["schemas"]["SaveNotifierService"] | null;
             telegram?: components["schemas"]["SaveNotifierService"] | null;
+            twilio?: components["schemas"]["SaveNotifierService"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
@@ -5726,6 +5797,7 @@ export interface components {
         };
         /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
+            alertmanager?: components["schemas"]["SaveNotifierService"] | null;
             apprise?: components["schemas"]["SaveNotifierService"] | null;
             discord?: components["schemas"]["SaveNotifierService"] | null;
             email?: components["schemas"]["SaveEmail"] | null;
@@ -5762,9 +5834,11 @@ export interface components {
             personal?: boolean | null;
             pushover?: components["schemas"]["SaveNotifierService"] | null;
             quiet?: components["schemas"]["SaveQuiet"] | null;
+            signal?: components["schemas"]["SaveNotifierService"] | null;
             slack?: components["schemas"]["SaveNotifierService"] | null;
             teams?: components["schemas"]["SaveNotifierService"] | null;
             telegram?: components["schemas"]["SaveNotifierService"] | null;
+            twilio?: components["schemas"]["SaveNotifierService"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
@@ -6545,6 +6619,114 @@ export interface operations {
             };
             /** @description The alert has ended or was resolved, or was modified concurrently */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_action_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The end of the `action_url` of an event */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["PressedKey"];
+            };
+        };
+        responses: {
+            /** @description TwiML: what the call says */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The link is invalid, was not sent by Twilio, or its alert ended more than a week ago */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7435,6 +7617,114 @@ export interface operations {
                 };
             };
             /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_push_alertmanager: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The end of the monitor's push_url */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertmanagerWebhook"];
+            };
+        };
+        responses: {
+            /** @description Recorded */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No active monitor has this push URL */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not a webhook of version 4, or too many groups are firing */
             422: {
                 headers: {
                     [name: string]: unknown;

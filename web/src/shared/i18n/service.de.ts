@@ -128,6 +128,23 @@ const refusals: ServiceMessages["refusals"] = [
   ["must have letters, digits, hyphens and underscores only", "Verwenden Sie nur Buchstaben, Ziffern, Bindestriche und Unterstriche."],
   ["must be the token of an application", "Geben Sie das Token einer Anwendung ein."],
   ["is required, or urls instead", "Geben Sie einen Schlüssel oder URLs ein."],
+  ["must be a SID: {} and {} digits or letters", "Geben Sie die SID ein: {} und {} Ziffern oder Buchstaben."],
+  [
+    "must be phone numbers such as +4915112345678, separated by commas",
+    "Geben Sie Rufnummern wie +4915112345678 ein, durch Kommas getrennt.",
+  ],
+  [
+    "must be a phone number such as +4915112345678, a short code, or a sender's name",
+    "Geben Sie eine Rufnummer wie +4915112345678, eine Kurzwahl oder einen Namen aus höchstens 11 Buchstaben und Ziffern ein.",
+  ],
+  ["must be a phone number such as +4915112345678", "Geben Sie eine Rufnummer wie +4915112345678 ein."],
+  ["must be a phone number for calls", "Für Anrufe ist eine Rufnummer nötig."],
+  ["is required for calls", "Für Anrufe ist eine Rufnummer nötig."],
+  ["is required, or messaging_service_sid instead", "Geben Sie einen Absender oder die SID eines Messaging Service ein."],
+  [
+    "must be phone numbers, user names or ids of groups, separated by commas",
+    "Geben Sie Rufnummern, Benutzernamen oder IDs von Gruppen ein, durch Kommas getrennt.",
+  ],
   ["must be empty with a key", "Lassen Sie das leer, weil es einen Schlüssel gibt."],
   [
     "must be the id of a room, which begins with an exclamation mark",

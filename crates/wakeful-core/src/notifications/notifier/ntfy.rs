@@ -3,7 +3,7 @@
 
 use url::Url;
 
-use super::service::{Ability, Descriptor, Field, FieldError, ServiceSpec, made_of};
+use super::service::{Ability, Descriptor, Field, FieldError, ServiceSpec, is_phone, made_of};
 use super::{BuiltinTemplate, Kind};
 use crate::Invalid;
 use crate::email_address::EmailAddress;
@@ -55,9 +55,5 @@ fn topic(text: &str) -> Result<(), Invalid> {
 
 fn phone(text: &str) -> Result<(), Invalid> {
     let why = "must be a phone number such as +4915112345678, or yes for the one of the account";
-    match text.strip_prefix('+') {
-        Some(digits) => made_of(digits, 15, |c| c.is_ascii_digit(), why),
-        None if text == "yes" => Ok(()),
-        None => Err(Invalid::new(why)),
-    }
+    if is_phone(text) || text == "yes" { Ok(()) } else { Err(Invalid::new(why)) }
 }

@@ -3,7 +3,7 @@
 //! validation, storage in two parts, changes that leave fields out, and masking of secrets.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use url::Url;
 
 use super::webhook::{self, WebhookSpec};
@@ -487,6 +487,39 @@ pub(super) fn made_of(
     if is_valid { Ok(()) } else { Err(Invalid::new(why)) }
 }
 
+/// The parts of a text that are separated by commas.
+pub fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim)
+}
+
+/// A list of different items, at least one and at most so many.
+pub(super) fn each(
+    text: &str,
+    max: usize,
+    is_valid: impl Fn(&str) -> bool,
+    why: &str,
+) -> Result<(), Invalid> {
+    let all: Vec<&str> = items(text).collect();
+    let mut seen = HashSet::new();
+    if !all.iter().all(|one| is_valid(one)) {
+        Err(Invalid::new(why))
+    } else if all.len() > max {
+        Err(Invalid::new(format!("must have at most {max} items")))
+    } else if let Some(twice) = all.iter().find(|one| !seen.insert(**one)) {
+        Err(Invalid::new(format!("has {twice} twice")))
+    } else {
+        Ok(())
+    }
+}
+
+/// A phone number in the international format, E.164.
+pub(super) fn is_phone(text: &str) -> bool {
+    let digits = text.strip_prefix('+').unwrap_or_default();
+    (7..=15).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && !digits.starts_with('0')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -512,11 +545,13 @@ mod tests {
     fn every_descriptor_is_complete() {
         for descriptor in Kind::ALL.iter().filter_map(|kind| kind.service()) {
             let kind = descriptor.kind.as_str();
-            assert!(descriptor.fields.iter().any(|field| field.secret), "{kind}");
             let is_combined = descriptor.can.contains(&Ability::Digest);
             assert_eq!(is_combined, !descriptor.is_for_programs, "{kind}");
             let optional = descriptor.default_events();
             assert!(!optional.iter().any(|one| one == event::COMMENTED), "{kind}");
+            // A server of Signal has no credentials.
+            let has_secret = descriptor.fields.iter().any(|field| field.secret);
+            assert_eq!(has_secret, descriptor.kind != Kind::Signal, "{kind}");
             for field in descriptor.fields {
                 assert!(field.path.starts_with(&format!("{kind}.")), "{}", field.path);
                 assert!(field.help.ends_with('.'), "{}", field.path);

@@ -11,9 +11,8 @@ use wakeful_core::notifications::event::{self, Event, EventData};
 use wakeful_core::notifications::notifier::{Channel, Notifier};
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::notifications::retry::{self, Failure, Outcome};
-use wakeful_core::notifications::thread::Thread;
 use wakeful_core::time::Millis;
-use wakeful_store::{ClaimedDelivery, DeliveryClaim};
+use wakeful_store::{ClaimedDelivery, DeliveryClaim, NewThread};
 
 use crate::{Engine, Error, Result, mail::templates, random};
 
@@ -150,7 +149,7 @@ pub(super) async fn record_outcome(
     notifier: &Notifier,
     bundles: &[Bundle],
     outcome: Outcome,
-    thread: Option<&(AlertId, Thread)>,
+    thread: Option<&NewThread>,
 ) {
     let rows = || bundles.iter().flat_map(|bundle| &bundle.rows);
     let Some(lease) = rows().map(|row| row.lease).min() else { return };
@@ -171,7 +170,7 @@ async fn try_record_outcome(
     notifier: &Notifier,
     bundles: &[Bundle],
     outcome: &Outcome,
-    thread: Option<&(AlertId, Thread)>,
+    thread: Option<&NewThread>,
 ) -> Result<()> {
     let now = engine.now();
     let rows = || bundles.iter().flat_map(|bundle| &bundle.rows);
@@ -185,8 +184,7 @@ async fn try_record_outcome(
         Outcome::Delivered(_) => {
             let (store, id) = (engine.store(), notifier.id);
             match thread {
-                Some((alert, thread)) => {
-                    let thread = (*alert, thread);
+                Some(thread) => {
                     store.deliveries_succeeded_in_thread(id, &ids, answer, thread, now).await?;
                 }
                 None => store.deliveries_succeeded(id, &ids, answer, now).await?,

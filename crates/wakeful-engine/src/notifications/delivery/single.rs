@@ -10,6 +10,7 @@ use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::notifications::thread::Thread;
 use wakeful_core::one_line::one_line;
 use wakeful_outbound::notify::{self, Attempt, Message};
+use wakeful_store::NewThread;
 
 use super::attempt::{ClaimedMessage, Completion};
 use super::outcome::{Bundle, record_outcome, release_claims};
@@ -27,7 +28,7 @@ pub(super) async fn deliver(
 ) -> Completion {
     let ClaimedMessage { row, claimed_at } = message;
     failpoint::here("after-claim");
-    let Some(bundle) = Bundle::of(engine, row).await else { return Completion::Done };
+    let Some(mut bundle) = Bundle::of(engine, row).await else { return Completion::Done };
     let event = bundle.event.clone().map(|event| engine.with_links(event, notifier));
     let thread = match &event {
         Some(event) => thread_of(engine, notifier, event).await,
@@ -44,16 +45,23 @@ pub(super) async fn deliver(
             failpoint::with("while-sending", &event.text);
             let link = engine.details_url(event);
             let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);
-            let message = Message { event, link: &link, thread: thread.as_ref() };
+            let left = bundle.remaining_recipients();
+            let message = Message { event, link: &link, thread: thread.as_ref(), left };
             let sending = notify::deliver(net, mail, notifier.team, channel, message, engine.now());
             survived(sending).await.unwrap_or_else(|panic| defect(panic).into())
         }
     };
     failpoint::here("after-send");
-    let Attempt { outcome, thread, moved, pause, .. } = attempt;
+    let Attempt { outcome, recipients, thread, moved, pause, keepalive } = attempt;
+    if let Some(recipients) = &recipients {
+        bundle.add_recipients(recipients);
+    }
     let response = event.as_ref().and_then(|event| acknowledgement(notifier, event, &outcome));
     let alert = event.and_then(|event| event.data.alertid);
-    let thread = alert.zip(thread);
+    let thread = alert.zip(thread).map(|(alert, thread)| {
+        let keepalive_at = keepalive.map(|span| engine.now().after(span));
+        NewThread { alert, thread, keepalive_at }
+    });
     record_outcome(engine, notifier, &[bundle], outcome, thread.as_ref()).await;
     failpoint::here("after-acknowledgement");
     if let Some(Acknowledgement { alert, by, comment }) = response {

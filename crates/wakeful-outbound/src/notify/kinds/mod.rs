@@ -1,6 +1,7 @@
 //! The kinds of services. Each has two pure functions: `calls`, the requests for an event, and
 //! `read`, what a response means. They are listed here, and what they share is here too.
 
+pub mod alertmanager;
 mod apprise;
 mod discord;
 mod google_chat;
@@ -11,9 +12,11 @@ mod ntfy;
 mod opsgenie;
 mod pagerduty;
 mod pushover;
+mod signal;
 mod slack;
 mod teams;
 mod telegram;
+mod twilio;
 
 use http::StatusCode;
 use serde_json::Value;
@@ -51,6 +54,9 @@ fn functions(kind: Kind) -> Option<Functions> {
         Kind::Matrix => Functions { calls: matrix::calls, read: matrix::read },
         Kind::Opsgenie => Functions { calls: opsgenie::calls, read: opsgenie::read },
         Kind::Apprise => Functions { calls: apprise::calls, read: apprise::read },
+        Kind::Twilio => Functions { calls: twilio::calls, read: twilio::read },
+        Kind::Signal => Functions { calls: signal::calls, read: signal::read },
+        Kind::Alertmanager => Functions { calls: alertmanager::calls, read: alertmanager::read },
     })
 }
 

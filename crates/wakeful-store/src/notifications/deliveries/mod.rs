@@ -49,6 +49,7 @@ impl Store {
                  where next_try > $2 and lease_until <= $2",
                 "update mails set next_try = next_try - $1
                  where next_try > $2 and lease_until <= $2",
+                "update threads set keepalive_at = keepalive_at - $1 where keepalive_at > $2",
             ] {
                 sqlx::query(sql)
                     .bind(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))

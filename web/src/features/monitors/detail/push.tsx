@@ -13,7 +13,7 @@ import { showToast } from "../../../shared/ui/toast";
 import { rotatePushUrl, type Monitor } from "../data";
 import styles from "./detail.module.css";
 
-const ways = ["curl", "cron", "PowerShell", "Python"] as const;
+const ways = ["curl", "cron", "PowerShell", "Python", "Alertmanager"] as const;
 type Way = (typeof ways)[number];
 
 /** A schedule that reports at least once in every interval. */
@@ -34,6 +34,8 @@ export function lineOf(way: Way, url: string, seconds: number): string {
       return `Invoke-RestMethod -TimeoutSec 10 "${url}?status=up&msg=OK"`;
     case "Python":
       return `import urllib.request; urllib.request.urlopen("${url}?status=up&msg=OK", timeout=10)`;
+    case "Alertmanager":
+      return `webhook_configs: [{ url: "${url}/alertmanager", send_resolved: true }]`;
   }
 }
 

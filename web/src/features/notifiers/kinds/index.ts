@@ -23,6 +23,9 @@ export const services = valuesOfSet<ServiceType>({
   matrix: true,
   opsgenie: true,
   apprise: true,
+  twilio: true,
+  signal: true,
+  alertmanager: true,
 });
 
 /** In the order in which they are offered. */
