@@ -222,6 +222,8 @@ pub(crate) fn tcp(address: SocketAddr) -> MonitorDraft {
         flapping: Default::default(),
         regions: Default::default(),
         quorum: Default::default(),
+        assertions: Default::default(),
+        evidence: Default::default(),
     }
 }
 
