@@ -369,7 +369,7 @@ impl From<Error> for ApiError {
             ),
             Error::NodesTooOld => conflict(
                 ErrorCode::NodesTooOld,
-                "A node of an earlier version is running, which does not check roles; update all nodes first.",
+                "A node of an earlier version is running, which checks neither roles nor assertions; update all nodes first.",
             ),
             Error::SignUpClosed(mode) => {
                 Self::new(StatusCode::FORBIDDEN, ErrorCode::SignupClosed, signup_closed(&mode))

@@ -161,6 +161,7 @@ fn record(monitor: MonitorId, seq: i64, at: Millis, grant: Option<Grant>) -> Rec
         closes: None,
         events: Vec::new(),
         certificate: None,
+        evidence: Vec::new(),
         grant,
     }
 }

@@ -111,6 +111,8 @@ impl MonitorSet {
             flapping: Default::default(),
             regions: Default::default(),
             quorum: Default::default(),
+            assertions: Default::default(),
+            evidence: Default::default(),
             push_token: None,
             created: now,
             modified: now,

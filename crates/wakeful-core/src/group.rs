@@ -11,7 +11,8 @@ use crate::dependency::{height, path_to};
 use crate::id::MonitorId;
 use crate::maintenance::CoveredMonitor;
 use crate::monitors::Tags;
-use crate::observation::{Evidence, Fault, FaultKind, Observation};
+use crate::observation::{Contact, Fault, FaultKind, Observation};
+use crate::reason::Reason;
 use crate::selector::Selector;
 use crate::verdict::Status;
 
@@ -156,7 +157,7 @@ pub fn judge(rule: Rule, weights: &Weights, members: &[Member]) -> Result<Observ
         failed => format!("{failed} of {total} down: {}", names(members)),
     };
     if is_down(rule, weights, members, total) {
-        Ok(Observation::down(Evidence::Answered, message))
+        Ok(Observation::down(Contact::Answered, Reason::Members, message))
     } else {
         Ok(Observation { load_time: None, ..Observation::up(Duration::ZERO, message) })
     }

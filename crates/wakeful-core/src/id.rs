@@ -84,6 +84,8 @@ ids! {
     /// An event: every delivery of it carries this id.
     EventId,
     DeliveryId,
+    /// What one check has seen.
+    EvidenceId,
     /// An entry of the timeline of an alert.
     AlertEventId,
     /// The reference calls it `membershipToken`.

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
+use crate::evidence::Evidence;
 use crate::heartbeat::{Phases, RegionBeat};
 use crate::named_enum;
 use crate::one_line::one_line;
+use crate::reason::Reason;
 use crate::serde_millis;
 use crate::time::Millis;
 
@@ -21,6 +23,9 @@ const MAX_NAMES: usize = 10;
 const MAX_CHAIN_LENGTH: usize = 5;
 /// No check takes nearly as long.
 const MAX_SPAN: Duration = Duration::from_secs(3_600);
+/// The same for warnings: one for each assertion.
+const MAX_WARNINGS: usize = 20;
+const MAX_WARNING_LENGTH: usize = 300;
 /// The last moment of the year 9999, the latest expiry of a certificate.
 const MAX_EXPIRY: Millis = Millis(253_402_300_799_999);
 
@@ -35,7 +40,17 @@ pub struct Observation {
     pub phases: Phases,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Box<Certificate>>,
-    pub evidence: Evidence,
+    #[serde(rename = "evidence")]
+    pub contact: Contact,
+    /// Why it is not healthy; `None` when all is well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// What makes a target degraded that is up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+    /// What the check saw, if it was requested or the target is not healthy.
+    #[serde(rename = "record", default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Box<Evidence>>,
     /// The result of each region; empty when only the owning node checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<RegionBeat>,
@@ -50,20 +65,26 @@ impl Observation {
             load_time: Some(load_time),
             phases: Phases::default(),
             certificate: None,
-            evidence: Evidence::Answered,
+            contact: Contact::Answered,
+            reason: None,
+            warnings: Vec::new(),
+            evidence: None,
             regions: Vec::new(),
         }
     }
 
-    /// The target did not respond correctly; `evidence` says what was received.
-    pub fn down(evidence: Evidence, message: impl AsRef<str>) -> Self {
+    /// The target did not respond correctly; `contact` says what was received.
+    pub fn down(contact: Contact, reason: Reason, message: impl AsRef<str>) -> Self {
         Self {
             up: false,
             message: sanitize(message.as_ref()),
             load_time: None,
             phases: Phases::default(),
             certificate: None,
-            evidence,
+            contact,
+            reason: Some(reason),
+            warnings: Vec::new(),
+            evidence: None,
             regions: Vec::new(),
         }
     }
@@ -93,10 +114,27 @@ impl Observation {
             load_time: self.load_time.map(|span| span.min(MAX_SPAN)),
             phases: self.phases.sanitized(),
             certificate: self.certificate.map(|certificate| Box::new(certificate.sanitized())),
-            evidence: if self.up { Evidence::Answered } else { self.evidence },
+            contact: if self.up { Contact::Answered } else { self.contact },
+            warnings: Warning::sanitized(self.warnings),
+            evidence: self.evidence.map(|evidence| Box::new(evidence.sanitized())),
             regions: Vec::new(),
             ..self
         }
+    }
+}
+
+/// Something about a target that is not as it should be, although it is up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    pub reason: Reason,
+    pub words: String,
+}
+
+impl Warning {
+    fn sanitized(warnings: Vec<Self>) -> Vec<Self> {
+        let bounded =
+            |Self { reason, words }| Self { reason, words: one_line(&words, MAX_WARNING_LENGTH) };
+        warnings.into_iter().take(MAX_WARNINGS).map(bounded).collect()
     }
 }
 
@@ -176,7 +214,7 @@ impl Certificate {
 /// and also a refusal or reset, proves that it works; silence proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Evidence {
+pub enum Contact {
     /// The target, or a name server for it, responded.
     Answered,
     /// The connection was refused or reset.
@@ -187,7 +225,7 @@ pub enum Evidence {
     Unreachable,
 }
 
-impl Evidence {
+impl Contact {
     /// Whether something arrived from outside, so that our own network must
     /// work.
     pub fn proves_network(self) -> bool {
@@ -262,7 +300,8 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line_of_bounded_length() {
-        let observation = Observation::down(Evidence::Answered, "503\r\nX: y\u{1b}[31m\0 ");
+        let observation =
+            Observation::down(Contact::Answered, Reason::HttpStatus, "503\r\nX: y\u{1b}[31m\0 ");
         assert_eq!(observation.message, "503  X: y [31m");
         let long = Observation::up(Duration::ZERO, "é".repeat(5_000));
         assert_eq!(long.message.chars().count(), MAX_MESSAGE_LENGTH);
@@ -328,7 +367,10 @@ mod tests {
                     100
                 ],
             })),
-            evidence: Evidence::Silence,
+            contact: Contact::Silence,
+            reason: None,
+            warnings: vec![Warning { reason: Reason::Slow, words: "slow\n".repeat(900) }; 100],
+            evidence: None,
             regions: Vec::new(),
         };
         let observation = reported.sanitized();
@@ -338,7 +380,9 @@ mod tests {
             (observation.load_time, observation.phases.transfer),
             (Some(MAX_SPAN), Some(MAX_SPAN))
         );
-        assert_eq!(observation.evidence, Evidence::Answered);
+        assert_eq!(observation.contact, Contact::Answered);
+        assert_eq!(observation.warnings.len(), MAX_WARNINGS);
+        assert!(observation.warnings[0].words.chars().count() <= MAX_WARNING_LENGTH);
         let certificate = observation.certificate.expect("a certificate");
         assert_eq!(certificate.subject, "CN=a  b");
         assert_eq!(
@@ -352,15 +396,32 @@ mod tests {
 
     #[test]
     fn a_refusal_proves_our_network_and_silence_does_not() {
-        assert!(Evidence::Answered.proves_network());
-        assert!(Evidence::Refused.proves_network());
-        assert!(!Evidence::Silence.proves_network());
-        assert!(!Evidence::Unreachable.proves_network());
+        assert!(Contact::Answered.proves_network());
+        assert!(Contact::Refused.proves_network());
+        assert!(!Contact::Silence.proves_network());
+        assert!(!Contact::Unreachable.proves_network());
+    }
+
+    /// What earlier versions wrote and read.
+    #[test]
+    fn the_bytes_of_a_monitor_without_assertions_are_those_of_earlier_versions() {
+        let up = Observation::up(Duration::from_micros(1_234), "200 OK");
+        let text =
+            r#"{"up":true,"message":"200 OK","load_time":1234,"phases":{},"evidence":"answered"}"#;
+        assert_eq!(serde_json::to_string(&up).expect("serializes"), text);
+        assert_eq!(serde_json::from_str::<Observation>(text).expect("reads"), up);
+        let down = r#"{"up":false,"message":"503","phases":{},"evidence":"answered"}"#;
+        let down: Observation = serde_json::from_str(down).expect("reads");
+        assert_eq!((down.reason, down.warnings.len(), down.evidence), (None, 0, None));
+        let streak = r#"{"checks":2,"started":1794744000000,"cause":"503"}"#;
+        let read: crate::verdict::FailureStreak = serde_json::from_str(streak).expect("reads");
+        assert_eq!(read.reason, None);
+        assert_eq!(serde_json::to_string(&read).expect("serializes"), streak);
     }
 
     #[test]
     fn an_observation_round_trips_as_json() {
-        let observation = Observation::down(Evidence::Silence, "no answer")
+        let observation = Observation::down(Contact::Silence, Reason::NoReply, "no answer")
             .with_load_time(Duration::from_micros(1_234))
             .with_phases(Phases { connect: Some(Duration::from_micros(7)), ..Phases::default() })
             .with_certificate(Some(Certificate {

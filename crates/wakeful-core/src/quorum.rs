@@ -6,7 +6,8 @@
 //! is confirmed from another region.
 
 use crate::heartbeat::{Beat, RegionBeat};
-use crate::observation::{Certificate, Evidence, Fault, FaultKind, Observation};
+use crate::observation::{Certificate, Contact, Fault, FaultKind, Observation};
+use crate::reason::Reason;
 use crate::region::{Quorum, Region};
 
 /// Longer messages of one region are truncated, so that all fit.
@@ -123,7 +124,8 @@ impl RegionResults {
     /// results of all of them.
     fn observation(&self, good: bool) -> Observation {
         let side = self.votes(good).next().map(|(_, observation)| observation.clone());
-        let first = side.unwrap_or_else(|| Observation::down(Evidence::Silence, ""));
+        let first =
+            side.unwrap_or_else(|| Observation::down(Contact::Silence, Reason::NoReply, ""));
         let text = match good {
             _ if self.expected == 1 => self.single_region_message(&first.message, good),
             true => self.passing_message(&first.message),
@@ -132,12 +134,14 @@ impl RegionResults {
         let named = if good != self.upside_down {
             Observation::up(first.load_time.unwrap_or_default(), text)
         } else {
-            Observation::down(first.evidence, text)
+            Observation::down(first.contact, first.reason.unwrap_or(Reason::Other), text)
         };
         Observation {
             load_time: first.load_time,
             phases: first.phases,
             certificate: self.certificate(),
+            warnings: first.warnings,
+            evidence: first.evidence,
             regions: self.beats(),
             ..named
         }
@@ -247,7 +251,7 @@ mod tests {
     fn outcome(sign: char) -> Result<Observation, Fault> {
         match sign {
             '+' => Ok(Observation::up(Duration::from_millis(7), "200 OK")),
-            '-' => Ok(Observation::down(Evidence::Answered, "503")),
+            '-' => Ok(Observation::down(Contact::Answered, Reason::HttpStatus, "503")),
             _ => Err(Fault::new(FaultKind::Probe, "no probe is connected")),
         }
     }

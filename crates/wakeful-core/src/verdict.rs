@@ -18,6 +18,7 @@ use crate::certificate::ExpiryWarning;
 use crate::heartbeat::{Beat, Heartbeat, Phases, RegionBeat};
 use crate::monitors::Monitor;
 use crate::observation::{Fault, FaultKind, Observation};
+use crate::reason::Reason;
 use crate::time::Millis;
 
 pub use input::{Input, Report};
@@ -77,6 +78,7 @@ pub struct Change {
 pub struct Outage {
     pub started: Millis,
     pub cause: String,
+    pub reason: Option<Reason>,
 }
 
 impl Change {
@@ -121,6 +123,8 @@ struct Signal {
     good: bool,
     /// Whether a failure must be confirmed by re-checks before it counts.
     needs_confirming: bool,
+    /// Why it fails; `None` in upside-down mode, where nothing is wrong with the target.
+    reason: Option<Reason>,
     message: String,
     load_time: Option<Duration>,
     phases: Phases,
@@ -136,15 +140,16 @@ impl Signal {
         } else {
             observation.message
         };
-        let Observation { load_time, phases, regions, .. } = observation;
+        let Observation { load_time, phases, regions, reason, .. } = observation;
         let regions = with_upside_down(regions, policy);
-        Self { good, needs_confirming: true, message, load_time, phases, regions }
+        Self { good, needs_confirming: true, reason, message, load_time, phases, regions }
     }
 
     fn of_report(report: Report, policy: &Policy) -> Self {
         Self {
             good: report.up != policy.upside_down,
             needs_confirming: false,
+            reason: (!report.up).then_some(Reason::Reported),
             message: report.message,
             load_time: report.load_time,
             phases: Phases::default(),
@@ -156,6 +161,7 @@ impl Signal {
         Self {
             good: policy.upside_down,
             needs_confirming: false,
+            reason: Some(Reason::Missed),
             message: format!("nothing was reported for {} s", after.as_secs()),
             load_time: None,
             phases: Phases::default(),
@@ -203,7 +209,7 @@ fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Ste
 
 fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> Step {
     let heartbeat = signal.heartbeat(now);
-    let failing = (!signal.good).then(|| extend_streak(state, &signal.message, now));
+    let failing = (!signal.good).then(|| extend_streak(state, &signal, now));
     let status = match &failing {
         None => Status::Up,
         Some(failing) if !signal.needs_confirming || failing.checks > policy.retries => {
@@ -236,12 +242,13 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
 }
 
 /// The streak of failures including this one.
-fn extend_streak(state: &State, message: &str, now: Millis) -> FailureStreak {
+fn extend_streak(state: &State, signal: &Signal, now: Millis) -> FailureStreak {
     match &state.failing {
         Some(row) => FailureStreak { checks: row.checks.saturating_add(1), ..row.clone() },
         None => {
             let started = after_last_change(state, now);
-            FailureStreak { checks: 1, started, cause: message.to_owned() }
+            let (cause, reason) = (signal.message.clone(), signal.reason);
+            FailureStreak { checks: 1, started, cause, reason }
         }
     }
 }
@@ -258,7 +265,7 @@ fn after_last_change(state: &State, now: Millis) -> Millis {
 fn outage(failing: Option<&FailureStreak>, state: &State) -> Option<Outage> {
     let ending = state.failing.as_ref().filter(|_| state.status == Status::Down);
     let row = failing.or(ending)?;
-    Some(Outage { started: row.started, cause: row.cause.clone() })
+    Some(Outage { started: row.started, cause: row.cause.clone(), reason: row.reason })
 }
 
 fn warn(

@@ -17,7 +17,8 @@ use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::notifications::notifier::{
     Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec,
 };
-use wakeful_core::observation::{Evidence, Observation};
+use wakeful_core::observation::{Contact, Observation};
+use wakeful_core::reason::Reason;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Input, Policy, Report, State, step};
 use wakeful_store::Record;
@@ -212,6 +213,8 @@ impl Engine {
             flapping: Default::default(),
             regions: Default::default(),
             quorum: Default::default(),
+            assertions: Vec::new(),
+            evidence: Default::default(),
             push_token,
             created,
             modified: created,
@@ -229,7 +232,7 @@ impl Engine {
         let mut batch = Vec::with_capacity(BATCH);
         for (seq, (at, input)) in (1..).zip(results) {
             let step = step(&state, input, &policy, at);
-            let record = verdict_record(monitor, seq, &step, None);
+            let record = verdict_record(monitor, seq, &step, None, &[]);
             batch.push(Record { events: Vec::new(), ..record });
             state = step.state;
             if batch.len() == BATCH {
@@ -261,7 +264,14 @@ fn results(part: &Part, seed: u64, now: Millis) -> impl Iterator<Item = (Millis,
     let times = std::iter::successors(Some(first), move |at| Some(at.after(interval)));
     times.take_while(move |at| *at < end).map(move |at| {
         if outages.iter().any(|(from, to)| (*from..*to).contains(&at)) {
-            return (at, Input::Observation(Observation::down(Evidence::Answered, OUTAGE)));
+            return (
+                at,
+                Input::Observation(Observation::down(
+                    Contact::Answered,
+                    Reason::HttpStatus,
+                    OUTAGE,
+                )),
+            );
         }
         let day = at.0.rem_euclid(DAY.as_millis() as i64) as f64 / DAY.as_millis() as f64;
         let rhythm = 1.0 + 0.25 * (day * TAU).sin();

@@ -83,6 +83,9 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     while store.prune_deliveries(cutoffs.heartbeats).await? {
         sleep(BATCH_PAUSE).await;
     }
+    while store.prune_evidence(now.before(settings.evidence)).await? {
+        sleep(BATCH_PAUSE).await;
+    }
     while store.prune_alerts(cutoffs.days).await? {
         sleep(BATCH_PAUSE).await;
     }

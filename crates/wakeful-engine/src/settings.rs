@@ -23,6 +23,8 @@ pub struct Settings {
     pub contact_to: String,
     pub billing: billing::Settings,
     pub history: history::compactor::Settings,
+    /// How long evidence of outages is kept.
+    pub evidence: Duration,
     /// How many checks run at the same time.
     pub max_concurrent_checks: usize,
     /// Hosts and ports that respond as long as our own network works.
@@ -52,6 +54,7 @@ impl Default for Settings {
             contact_to: String::new(),
             billing: billing::Settings::default(),
             history: history::compactor::Settings::default(),
+            evidence: Duration::from_secs(30 * DAY),
             max_concurrent_checks: 512,
             sentinels: Vec::new(),
             nats: None,

@@ -1,5 +1,6 @@
 //! The cost of an http check: processor time per check, compared with a bare
-//! loop that connects, sends and reads. The server is a separate process, so
+//! loop that connects, sends and reads; and that of one with assertions, and of
+//! one that fails and collects evidence. The server is a separate process, so
 //! that only the client side is measured. Run with `cargo bench -p
 //! wakeful-outbound`.
 
@@ -12,10 +13,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use wakeful_core::assert::Assertion;
 use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::{HttpSpec, HttpUrl, Spec};
 use wakeful_core::time::{Clock, Millis};
-use wakeful_outbound::checks::check;
+use wakeful_outbound::checks::{CheckRequest, check};
 use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::net::{Deadline, Net};
 
@@ -53,38 +55,64 @@ fn main() {
 fn serve() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     println!("{}", listener.local_addr().unwrap());
-    let body = "x".repeat(2_000);
-    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let body = format!(r#"{{"a": {{"b": 7}}, "x": "{}"}}"#, "x".repeat(1_970));
+    let answer = |status: &str| {
+        let length = body.len();
+        format!("HTTP/1.1 {status}\r\nServer: bench\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    let (fine, failing) = (answer("200 OK"), answer("500 No"));
     for stream in listener.incoming() {
         let Ok(mut stream) = stream else { continue };
         let mut buffer = [0; 1_024];
         // The request arrives in one piece; a client that has left does not
         // matter.
-        let _ = stream.read(&mut buffer).and_then(|_| stream.write_all(answer.as_bytes()));
+        let _ = stream.read(&mut buffer).and_then(|_| {
+            let answer = if buffer.starts_with(b"GET /fail") { &failing } else { &fine };
+            stream.write_all(answer.as_bytes())
+        });
     }
 }
 
 fn measure(addr: SocketAddr) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let net = Net::new(Policy::Private, Vec::new(), Arc::new(Epoch));
-    let spec = Spec::Http(HttpSpec::new(HttpUrl::parse(&format!("http://{addr}/")).unwrap()));
+    let spec = |path: &str| {
+        Spec::Http(HttpSpec::new(HttpUrl::parse(&format!("http://{addr}{path}")).unwrap()))
+    };
+    let (fine, failing) = (spec("/"), spec("/fail"));
+    let assertions: Vec<Assertion> = serde_json::from_str(
+        r#"[{"source": "status", "comparison": "equals", "target": "200"},
+            {"source": "header", "property": "server", "comparison": "equals", "target": "bench"},
+            {"source": "json", "property": "$.a.b", "comparison": "less_than", "target": "8"}]"#,
+    )
+    .unwrap();
     let team = TeamId::new(Millis(0), [0; 10]);
-    let mut best = [Duration::MAX; 2];
-    for _ in 0..ROUNDS {
-        let bare = cost(|| runtime.block_on(many(|| request_bare(addr))));
-        let checked = cost(|| {
+    let plain = CheckRequest::new(team, &fine);
+    let asserting = CheckRequest { assertions: &assertions, ..plain };
+    let failing = CheckRequest::new(team, &failing);
+    let checked = |request: &CheckRequest<'_>, up: bool| {
+        cost(|| {
             runtime.block_on(many(|| async {
                 let deadline = Deadline::within(CHECK_TIMEOUT);
-                assert!(check(&net, team, &spec, deadline).await.unwrap().up);
+                assert_eq!(check(&net, request, deadline).await.unwrap().up, up);
             }));
-        });
-        best = [best[0].min(bare), best[1].min(checked)];
+        })
+    };
+    let mut best = [Duration::MAX; 4];
+    for _ in 0..ROUNDS {
+        let round = [
+            cost(|| runtime.block_on(many(|| request_bare(addr)))),
+            checked(&plain, true),
+            checked(&asserting, true),
+            checked(&failing, false),
+        ];
+        best = std::array::from_fn(|row| best[row].min(round[row]));
     }
-    let [bare, checked] = best.map(|spent| spent.as_secs_f64() * 1e6 / CHECKS as f64);
-    println!(
-        "bare loop {bare:.1} µs, check {checked:.1} µs of processor each: {:.2}×",
-        checked / bare
-    );
+    let micros = best.map(|spent| spent.as_secs_f64() * 1e6 / CHECKS as f64);
+    let [bare, plain, asserting, failing] = micros;
+    println!("bare loop {bare:.1} µs, check {plain:.1} µs of processor each: {:.2}×", plain / bare);
+    println!("with three assertions {asserting:.1} µs: {:.2}× a check", asserting / plain);
+    println!("failing, with evidence {failing:.1} µs: {:.2}× a check", failing / plain);
 }
 
 async fn many<F: Future<Output = ()>>(one: impl Fn() -> F) {

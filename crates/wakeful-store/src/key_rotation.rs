@@ -17,6 +17,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("notifiers", "secret"),
     ("audit_heads", "seal"),
     ("audit_streams", "secret"),
+    ("evidence", "data"),
 ];
 const BATCH_ROWS: i64 = 200;
 

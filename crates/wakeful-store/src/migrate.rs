@@ -72,6 +72,7 @@ const STEPS: &[Step] = steps![
     "0041_bounds",
     "0042_digests",
     "0044_alertmanager",
+    "0047_assertions",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

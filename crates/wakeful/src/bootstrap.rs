@@ -141,6 +141,7 @@ pub fn engine(
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
         billing: billing(settings, &clock),
         history: settings.history,
+        evidence: Duration::from_secs(u64::from(settings.evidence_days) * 86_400),
         nats,
         node_name: host_name(),
         node_home: home,
@@ -148,7 +149,8 @@ pub fn engine(
         max_concurrent_checks: settings.checks.at_once.into(),
         sentinels: settings.checks.sentinels.clone(),
     };
-    let net = Arc::new(Net::new(policy(settings), own_addresses(settings), Arc::clone(&clock)));
+    let net = Net::new(policy(settings), own_addresses(settings), Arc::clone(&clock));
+    let net = Arc::new(net.with_max_buffered_bytes(buffered_bytes(settings)));
     Engine::new(store, clock, engine_settings, mail_transport(settings), net)
 }
 
@@ -239,6 +241,11 @@ fn nats_settings(settings: &Settings) -> Option<NatsSettings> {
         ca: chosen.tls_ca.clone(),
         certificate: chosen.tls_cert.clone().zip(chosen.tls_key.clone()),
     })
+}
+
+/// How much checks may buffer.
+pub fn buffered_bytes(settings: &Settings) -> usize {
+    usize::try_from(settings.checks.max_buffered_bytes).unwrap_or(usize::MAX)
 }
 
 /// The addresses of this service itself, which checks may not reach. With the public

@@ -11,7 +11,7 @@ use wakeful_core::id::TeamId;
 use wakeful_core::monitors::Spec;
 use wakeful_core::monitors::spec::{Hostname, PingSpec, TcpSpec};
 use wakeful_core::time::{Clock as _, Millis};
-use wakeful_outbound::checks;
+use wakeful_outbound::checks::{self, CheckRequest};
 use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::net::{Deadline, Net};
 use wakeful_store::{HistoryInventory, Store, Table};
@@ -245,8 +245,10 @@ async fn checks(findings: &mut Findings) -> Result<(), Failure> {
     let net = Net::new(Policy::Private, Vec::new(), std::sync::Arc::new(SystemClock));
     let loopback = Hostname::parse("127.0.0.1").map_err(|why| why.to_string())?;
     let ping = Spec::Ping(PingSpec::of(loopback.clone()));
-    let nobody = TeamId::new(Millis(0), [0; 10]);
-    match checks::check(&net, nobody, &ping, Deadline::within(CONNECT_TIMEOUT)).await {
+    fn request(spec: &Spec) -> CheckRequest<'_> {
+        CheckRequest::new(TeamId::new(Millis(0), [0; 10]), spec)
+    }
+    match checks::check(&net, &request(&ping), Deadline::within(CONNECT_TIMEOUT)).await {
         Ok(observation) if observation.up => findings.ok("ping", "permitted"),
         Ok(observation) => findings.problem("ping", observation.message),
         Err(fault) => findings.problem("ping", fault.message),
@@ -255,7 +257,7 @@ async fn checks(findings: &mut Findings) -> Result<(), Failure> {
     let port = listener.local_addr()?.port();
     let tcp = Spec::Tcp(TcpSpec { hostname: loopback, port });
     let began = Instant::now();
-    match checks::check(&net, nobody, &tcp, Deadline::within(CONNECT_TIMEOUT)).await {
+    match checks::check(&net, &request(&tcp), Deadline::within(CONNECT_TIMEOUT)).await {
         Ok(observation) if observation.up => {
             let took = began.elapsed().as_secs_f64() * 1e3;
             findings.ok("check", format!("a check of a local port takes {took:.2} ms"));

@@ -28,11 +28,9 @@ pub async fn run(settings: &Settings) -> Outcome {
     let nats = bootstrap::nats(settings).await?;
     let nats = nats.ok_or("nats.url is not set: a probe connects through NATS")?;
     let clock = Arc::new(SystemClock);
-    let net = Arc::new(Net::new(
-        bootstrap::policy(settings),
-        bootstrap::own_addresses(settings),
-        clock.clone(),
-    ));
+    let net =
+        Net::new(bootstrap::policy(settings), bootstrap::own_addresses(settings), clock.clone());
+    let net = Arc::new(net.with_max_buffered_bytes(bootstrap::buffered_bytes(settings)));
     let identity = ProbeIdentity { region: region.clone(), name: name.clone(), key };
     let checks = &settings.checks;
     let probe =

@@ -55,6 +55,8 @@ pub struct Settings {
     pub limits: Limits,
     pub mail: Mail,
     pub history: History,
+    /// Days to retain what the checks of outages saw.
+    pub evidence_days: u32,
     pub network: Network,
     pub checks: Checks,
     pub billing: Billing,
@@ -182,6 +184,8 @@ pub struct Network {
 #[derive(Clone, Debug)]
 pub struct Checks {
     pub at_once: u16,
+    /// The bytes of pages that checks may buffer at the same time.
+    pub max_buffered_bytes: u32,
     /// Hosts and ports that answer whenever our own network works.
     pub sentinels: Vec<(String, u16)>,
 }
@@ -313,12 +317,15 @@ impl Settings {
             mail: Mail::read(from),
             billing: Billing::read(from),
             history: history(from),
+            evidence_days: from.number("history.evidence_days", 1..=3_650),
             network: Network {
                 egress: from.egress(EGRESS).unwrap_or(Egress::Private),
                 egress_reason: String::new(),
             },
             checks: Checks {
                 at_once: from.number("checks.at_once", 1..=65_535),
+                max_buffered_bytes: from
+                    .number("checks.max_buffered_bytes", 2_097_152..=1_073_741_824),
                 sentinels: from.host_ports("checks.sentinels"),
             },
             data,

@@ -8,7 +8,9 @@ use wakeful_core::Invalid;
 use wakeful_core::action_link::{self, LinkAction as LinkActionName};
 use wakeful_core::alerting::order::Action;
 use wakeful_core::alerting::state::Suppressed;
+use wakeful_core::evidence::EvidenceRecord;
 use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId, PolicyId, UserId};
+use wakeful_core::reason;
 use wakeful_core::severity::Severity as SeverityName;
 use wakeful_core::time::Millis;
 use wakeful_engine::{
@@ -17,9 +19,10 @@ use wakeful_engine::{
 };
 
 use super::enums::{
-    AlertKind, AlertStatus, DeliveryState, ErrorCode, EventType, LinkAction, Severity,
+    AlertKind, AlertStatus, DeliveryState, ErrorCode, EventType, LinkAction, Reason, Severity,
     SuppressionReason, TimelineKind,
 };
+use super::evidence::EvidenceRecordBody;
 use super::fields::{Fields, FromFields};
 use super::notifiers::RecipientsBody;
 use crate::error;
@@ -356,16 +359,23 @@ pub(crate) struct AlertDetail {
     alert: AlertBody,
     /// What happened and who did what, oldest first.
     timeline: Vec<TimelineBody>,
+    /// What its checks saw, oldest first; retained for 30 days.
+    evidence: Vec<EvidenceRecordBody>,
 }
 
 impl AlertDetail {
-    pub(crate) fn of(listed: &ListedAlert, timeline: Vec<TimelineEntry>) -> Self {
+    pub(crate) fn of(
+        listed: &ListedAlert,
+        timeline: Vec<TimelineEntry>,
+        evidence: Vec<EvidenceRecord>,
+    ) -> Self {
         let mut entries: Vec<TimelineBody> =
             timeline.into_iter().map(TimelineBody::of_entry).collect();
         entries.extend(listed.deliveries.iter().map(TimelineBody::of_delivery));
         // Stable: entries of the same time stay in their order.
         entries.sort_by_key(|entry| entry.at);
-        Self { success: true, alert: AlertBody::of(listed), timeline: entries }
+        let evidence = evidence.into_iter().map(EvidenceRecordBody::of).collect();
+        Self { success: true, alert: AlertBody::of(listed), timeline: entries, evidence }
     }
 }
 
@@ -430,6 +440,9 @@ pub(crate) struct AlertBody {
     #[schema(value_type = AlertStatus)]
     status: &'static str,
     cause: String,
+    /// Why the first check failed; null if that is not known.
+    #[schema(value_type = Option<Reason>)]
+    reason: Option<&'static str>,
     /// The time of the first failed check.
     #[schema(value_type = String, format = DateTime)]
     started: Millis,
@@ -575,6 +588,7 @@ impl AlertBody {
             severity: alert.severity.as_str(),
             status: listed.status.as_str(),
             cause: alert.cause.clone(),
+            reason: alert.reason.map(reason::Reason::as_str),
             started: alert.started,
             ended: alert.ended,
             suppressed_by: state.suppressed.as_ref().filter(|_| !state.closed).map(|by| {

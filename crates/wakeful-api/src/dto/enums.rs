@@ -9,10 +9,12 @@ use wakeful_core::access;
 use wakeful_core::accounts::reauthentication;
 use wakeful_core::action_link;
 use wakeful_core::alerting::{alert, state, step};
+use wakeful_core::assert;
 use wakeful_core::audit;
 use wakeful_core::billing;
 use wakeful_core::calendar::hours;
 use wakeful_core::dependency;
+use wakeful_core::evidence;
 use wakeful_core::heartbeat::Beat;
 use wakeful_core::history::HistoryStatus;
 use wakeful_core::maintenance;
@@ -22,6 +24,7 @@ use wakeful_core::notifications::notifier::{self, BuiltinTemplate};
 use wakeful_core::notifications::{delivery_state, event};
 use wakeful_core::oncall;
 use wakeful_core::quiet;
+use wakeful_core::reason;
 use wakeful_core::severity;
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::billing::Decline;
@@ -149,6 +152,16 @@ closed_sets! {
     TimelineKind = names!(step::NoteKind).chain(["delivery"]);
     /// What suppresses an alert.
     SuppressionReason = names!(state::Reason);
+    /// How an assertion compares a value with its target.
+    Comparison = names!(assert::Comparison);
+    /// What a failing assertion makes of its monitor.
+    FailsAs = names!(assert::FailsAs);
+    /// Of several values, how many must satisfy an assertion.
+    AssertionMatch = names!(assert::Match);
+    /// How much of what failing checks see is stored; head leaves out bodies.
+    EvidenceLevel = names!(evidence::EvidenceLevel);
+    /// Which check of an outage evidence is of; blip for a failure that was not confirmed.
+    EvidenceOf = names!(evidence::EvidenceOf);
     /// A day of the week.
     Day = names!(hours::Day);
     /// The unit of the turns of an on-call layer.
@@ -209,6 +222,10 @@ open_sets! {
     AuditAction (KnownAuditAction) = names!(audit::Action);
     /// What was changed; later versions may have more.
     AuditObjectKind (KnownAuditObjectKind) = names!(audit::ObjectKind);
+    /// Why a check did not pass; later versions may have more.
+    Reason (KnownReason) = names!(reason::Reason);
+    /// What an assertion is about; later versions may have more.
+    AssertionSource (KnownAssertionSource) = names!(assert::Source);
     /// The code of an error; later versions may have more.
     ErrorCode (KnownErrorCode) = names!(error::ErrorCode).chain(names!(Decline));
     /// The format of a webhook's messages: the name of a built-in template, a custom template,

@@ -218,6 +218,15 @@ impl Fields {
         }
     }
 
+    /// An optional text, number or boolean, as text.
+    pub(crate) fn optional_scalar(&mut self, field: &str) -> Option<String> {
+        match self.values.get(field) {
+            Some(Value::Number(number)) => Some(number.to_string()),
+            Some(Value::Bool(flag)) => Some(flag.to_string()),
+            _ => self.optional_text(field),
+        }
+    }
+
     /// An optional whole number, parsed by `parse`.
     pub(crate) fn optional_number<T>(
         &mut self,

@@ -4,12 +4,15 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;
-use wakeful_core::heartbeat::{Heartbeat, RegionBeat};
+use wakeful_core::heartbeat::{Heartbeat, Phases, RegionBeat};
 use wakeful_core::history::Entry;
+use wakeful_core::reason;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Report;
+use wakeful_engine::CheckOutcome;
 
-use super::enums::{HeartbeatStanding, HeartbeatStatus, ReportStatus};
+use super::enums::{HeartbeatStanding, HeartbeatStatus, Reason, ReportStatus};
+use super::evidence::EvidenceBody;
 use super::fields::{Fields, FromFields};
 use super::monitors::response::millis;
 
@@ -72,6 +75,10 @@ pub(crate) struct HeartbeatBody {
     phases: PhasesBody,
     /// The result of each region; empty if only the service itself checked.
     regions: Vec<RegionBeatBody>,
+    /// Why an on-demand check did not pass; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Reason>, nullable = false)]
+    reason: Option<&'static str>,
     /// What the heartbeat counts as in statistics; absent where it is not known yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<HeartbeatStanding>, nullable = false)]
@@ -111,22 +118,28 @@ pub(crate) struct PhasesBody {
     transfer: Option<f64>,
 }
 
+impl PhasesBody {
+    pub(crate) fn of(phases: &Phases) -> Self {
+        Self {
+            resolve: phases.resolve.map(millis),
+            connect: phases.connect.map(millis),
+            tls: phases.tls.map(millis),
+            first_byte: phases.first_byte.map(millis),
+            transfer: phases.transfer.map(millis),
+        }
+    }
+}
+
 impl HeartbeatBody {
     pub(crate) fn of(heartbeat: &Heartbeat) -> Self {
-        let phases = &heartbeat.phases;
         Self {
             at: heartbeat.at,
             status: heartbeat.status.as_str(),
             message: heartbeat.message.clone(),
             load_time: heartbeat.load_time.map(millis),
-            phases: PhasesBody {
-                resolve: phases.resolve.map(millis),
-                connect: phases.connect.map(millis),
-                tls: phases.tls.map(millis),
-                first_byte: phases.first_byte.map(millis),
-                transfer: phases.transfer.map(millis),
-            },
+            phases: PhasesBody::of(&heartbeat.phases),
             regions: heartbeat.regions.iter().map(RegionBeatBody::of).collect(),
+            reason: None,
             standing: None,
         }
     }
@@ -142,14 +155,21 @@ pub(crate) struct HeartbeatAnswer {
     success: bool,
     message: String,
     heartbeat: HeartbeatBody,
+    /// What the check saw, with the result of each assertion; null if that is not known.
+    evidence: Option<EvidenceBody>,
 }
 
 impl HeartbeatAnswer {
-    pub(crate) fn of(heartbeat: &Heartbeat) -> Self {
+    pub(crate) fn of(outcome: CheckOutcome) -> Self {
+        let CheckOutcome { heartbeat, reason, evidence } = outcome;
         Self {
             success: true,
             message: heartbeat.message.clone(),
-            heartbeat: HeartbeatBody::of(heartbeat),
+            heartbeat: HeartbeatBody {
+                reason: reason.map(reason::Reason::as_str),
+                ..HeartbeatBody::of(&heartbeat)
+            },
+            evidence: evidence.map(|evidence| EvidenceBody::of(*evidence)),
         }
     }
 }

@@ -15,6 +15,7 @@ mod csv;
 pub(crate) mod email_verification;
 pub(crate) mod enums;
 pub(crate) mod events;
+pub(crate) mod evidence;
 pub(crate) mod export;
 mod fields;
 pub(crate) mod history;

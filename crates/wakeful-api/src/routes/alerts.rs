@@ -22,6 +22,7 @@ use crate::dto::alerts::{
     self as dto, AlertBody, AlertComment, AlertDetail, AlertList, AlertResponse, AlertsChangedBody,
     AlertsComment, AssignAlert, CommentAlert, SetSeverity, SnoozeAlert, SnoozeAlerts,
 };
+use crate::dto::evidence::EvidenceList;
 use crate::dto::{Fields, enums};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
@@ -32,6 +33,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::View, routes!(list_alerts)))
         .routes(needs(Permission::View, routes!(list_monitor_alerts)))
         .routes(needs(Permission::View, routes!(get_alert)))
+        .routes(needs(Permission::View, routes!(list_evidence)))
         .routes(needs(Permission::Respond, routes!(acknowledge_alert)))
         .routes(needs(Permission::Respond, routes!(unacknowledge_alert)))
         .routes(needs(Permission::Respond, routes!(snooze_alert)))
@@ -129,7 +131,7 @@ async fn alert_page(
     }))
 }
 
-/// Returns an alert with its timeline.
+/// Returns an alert with its timeline and what its checks saw.
 #[utoipa::path(get, path = "/api/v1/alert/{alertid}/get", tag = "Alerts",
     params(("alertid" = String, Path, description = "The alert's id")),
     responses(
@@ -140,8 +142,30 @@ async fn get_alert(
     caller: Authorized<permission::View>,
     Path(alertid): Path<String>,
 ) -> ApiResult<AlertDetail> {
-    let (alert, timeline) = api.engine().alert(&caller, alert_id(&alertid)?).await?;
-    Ok(Json(AlertDetail::of(&alert, timeline)))
+    let (alert, timeline, evidence) = api.engine().alert(&caller, alert_id(&alertid)?).await?;
+    Ok(Json(AlertDetail::of(&alert, timeline, evidence)))
+}
+
+/// Returns what the latest failing checks of a monitor saw.
+#[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/evidence", tag = "Alerts",
+    params(
+        ("monitorid" = String, Path, description = "The monitor's id"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "How many; 10 unless set, and 81 at most")),
+    responses(
+        (status = 200, description = "The evidence", body = EvidenceList),
+        (status = 404, description = "The team has no such monitor", body = ErrorBody),
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_evidence(
+    State(api): State<Api>,
+    caller: Authorized<permission::View>,
+    Path(monitorid): Path<String>,
+    Query(mut query): Query,
+) -> ApiResult<EvidenceList> {
+    const DEFAULT_LIMIT: u32 = 10;
+    let limit = query::limit(&mut query);
+    let limit = query.finish(Some(limit))?.unwrap_or(DEFAULT_LIMIT);
+    let found = api.engine().evidence(&caller, monitor_id(&monitorid)?, limit).await?;
+    Ok(Json(EvidenceList::of(found)))
 }
 
 /// Acknowledges an alert: reminders stop. Acknowledging it again changes nothing.

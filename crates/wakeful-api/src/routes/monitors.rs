@@ -8,7 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::MonitorId;
-use wakeful_core::monitors::Monitor;
+use wakeful_core::monitors::{Monitor, Spec};
 use wakeful_engine::Authorized;
 use wakeful_engine::MonitorView;
 
@@ -17,7 +17,7 @@ use crate::body::Body;
 use crate::caller::needs;
 use crate::dto::history::{HeartbeatAnswer, Notify};
 use crate::dto::monitors::response::{MonitorAnswer, MonitorWhole, PushRotated};
-use crate::dto::monitors::{MonitorBody, SaveMonitor, request};
+use crate::dto::monitors::{MonitorBody, SaveMonitor, assertions, request};
 use crate::dto::{Ack, Fields};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::layers::REQUEST_TIMEOUT;
@@ -156,8 +156,8 @@ async fn check_monitor(
     caller: Authorized<permission::Respond>,
     Path(monitorid): Path<String>,
 ) -> ApiResult<HeartbeatAnswer> {
-    let heartbeat = api.engine().check_now(&caller, monitor_id(&monitorid)?).await?;
-    Ok(Json(HeartbeatAnswer::of(&heartbeat)))
+    let outcome = api.engine().check_now(&caller, monitor_id(&monitorid)?).await?;
+    Ok(Json(HeartbeatAnswer::of(outcome)))
 }
 
 /// Runs a check once with the given settings and the timeout that the monitor would have.
@@ -181,10 +181,12 @@ async fn try_check(
     let stored = stored.as_ref();
     let spec = request::spec(&mut fields, stored);
     let timeout = request::timeout(&mut fields, stored);
+    let upside_down = fields.optional_flag("upside_down_mode").unwrap_or(false);
+    let kind = spec.as_ref().map(Spec::kind);
+    let assertions = assertions::read(&mut fields, stored, kind, upside_down);
     let spec = fields.finish(spec)?;
-    let trial = api.engine().try_check(&caller, &spec, timeout, MAX_TRY_DURATION);
-    let heartbeat = trial.await?;
-    Ok(Json(HeartbeatAnswer::of(&heartbeat)))
+    let trial = api.engine().try_check(&caller, &spec, &assertions, timeout, MAX_TRY_DURATION);
+    Ok(Json(HeartbeatAnswer::of(trial.await?)))
 }
 
 pub(super) fn monitor_id(text: &str) -> Result<MonitorId, ApiError> {

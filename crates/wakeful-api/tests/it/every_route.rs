@@ -490,6 +490,7 @@ const ROWS: &[Row] = &[
     // Ids of other teams are ignored.
     Row { takes: "ids", status: 200, ..of_monitor("GET /api/v1/monitors/summary") },
     of_monitor("GET /api/v1/monitor/{monitorid}/alerts"),
+    of_monitor("GET /api/v1/monitor/{monitorid}/evidence"),
     // Ids of other teams are ignored.
     Row { status: 200, ..of_monitor("GET /api/v1/maintenances") },
     of_maintenance("GET /api/v1/maintenance/{maintenanceid}/get"),

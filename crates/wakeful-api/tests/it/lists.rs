@@ -21,6 +21,8 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/routing",
     "/api/v1/schedule/{scheduleid}/get",
     "/api/v1/alert/{alertid}/get",
+    // The latest 81 at most.
+    "/api/v1/monitor/{monitorid}/evidence",
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
     "/api/v1/monitors/summary",

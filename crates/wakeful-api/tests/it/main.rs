@@ -11,6 +11,7 @@ mod api_keys;
 mod audit;
 mod audit_streams;
 mod channels;
+mod checks;
 mod concurrent_saves;
 mod connections;
 mod contact;

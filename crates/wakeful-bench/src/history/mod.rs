@@ -295,6 +295,7 @@ impl MonitorHistory {
             closes: None,
             events,
             certificate: None,
+            evidence: Vec::new(),
             grant: None,
         }
     }

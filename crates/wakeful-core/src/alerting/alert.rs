@@ -9,6 +9,7 @@ use crate::flapping::Flaps;
 use crate::id::{AlertId, MonitorId, TeamId};
 use crate::monitors::Monitor;
 use crate::named_enum;
+use crate::reason::Reason;
 use crate::severity::Severity;
 use crate::time::Millis;
 use crate::verdict::Change;
@@ -22,6 +23,8 @@ pub struct Alert {
     /// When it opened; a user may have set another one.
     pub severity: Severity,
     pub cause: String,
+    /// Why the first check of an outage failed; `None` if that is not known.
+    pub reason: Option<Reason>,
     pub started: Millis,
     /// `None` while the outage lasts.
     pub ended: Option<Millis>,
@@ -54,6 +57,7 @@ impl Alert {
             kind: AlertKind::Outage,
             severity: monitor.severity,
             cause: outage.cause.clone(),
+            reason: outage.reason,
             started: outage.started,
             ended: None,
         })
@@ -72,6 +76,7 @@ impl Alert {
             kind: AlertKind::Certificate,
             severity: Severity::of_certificate(warning.days, monitor.severity),
             cause: warning.message.clone(),
+            reason: Some(Reason::CertificateExpiring),
             started: now,
             ended: Some(now),
         }
@@ -86,6 +91,7 @@ impl Alert {
             kind: AlertKind::Flapping,
             severity: monitor.severity,
             cause: flaps.describe(),
+            reason: None,
             started: now,
             ended: None,
         }
@@ -125,6 +131,8 @@ mod tests {
             flapping: Default::default(),
             regions: Default::default(),
             quorum: Default::default(),
+            assertions: Default::default(),
+            evidence: Default::default(),
             push_token: None,
             created: Millis(0),
             modified: Millis(0),

@@ -8,6 +8,7 @@ use super::spec::{ApiSpec, DnsSpec, GroupSpec, HttpSpec, Spec};
 use super::{Headers, Interval, Monitor};
 use crate::audit::{Audited, View};
 use crate::dependency::Dependency;
+use crate::evidence::EvidenceLevel;
 use crate::id::NotifierId;
 use crate::region::Region;
 
@@ -33,8 +34,19 @@ impl Audited for Monitor {
             .with("regions", self.regions.iter().map(Region::as_str).collect::<Vec<_>>())
             .with("quorum", self.quorum.to_string())
             .with_secret("push_url", self.push_token.as_ref().map_or("", |token| token.expose()));
-        of_spec(view, &self.spec)
+        of_checks(of_spec(view, &self.spec), self)
     }
+}
+
+/// Only what differs from the defaults: most monitors have none of it.
+fn of_checks(mut view: View, monitor: &Monitor) -> View {
+    if !monitor.assertions.is_empty() {
+        view = view.with("assertions", json!(monitor.assertions));
+    }
+    if monitor.evidence != EvidenceLevel::default() {
+        view = view.with("evidence", monitor.evidence.as_str());
+    }
+    view
 }
 
 fn dependency(one: &Dependency) -> String {

@@ -15,7 +15,9 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::Invalid;
+use crate::assert::Assertions;
 use crate::dependency::Dependency;
+use crate::evidence::EvidenceLevel;
 use crate::flapping::FlapLimit;
 use crate::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use crate::region::{Quorum, Regions};
@@ -65,6 +67,10 @@ pub struct Monitor {
     pub regions: Regions,
     /// How many of them must agree before it counts as down.
     pub quorum: Quorum,
+    /// What the result of a check must be like, beyond what the spec demands.
+    pub assertions: Assertions,
+    /// How much of what its checks see is stored.
+    pub evidence: EvidenceLevel,
     /// The last part of the push URL.
     pub push_token: Option<Secret>,
     pub created: Millis,
@@ -106,6 +112,7 @@ impl Monitor {
         self.isactive
             && (!before.isactive
                 || self.spec != before.spec
+                || self.assertions != before.assertions
                 || self.upside_down_mode != before.upside_down_mode
                 || self.regions != before.regions)
     }
@@ -175,6 +182,8 @@ mod tests {
             flapping: FlapLimit::default(),
             regions: Regions::default(),
             quorum: Quorum::default(),
+            assertions: Vec::new(),
+            evidence: EvidenceLevel::default(),
             push_token: None,
             created: Millis(0),
             modified: Millis(0),

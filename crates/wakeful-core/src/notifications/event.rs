@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::announcement;
 use crate::id::{AlertId, EventId, MaintenanceId, MonitorId, ScheduleId, UserId};
+use crate::reason::Reason;
 use crate::severity::Severity;
 use crate::time::Millis;
 
@@ -98,6 +99,12 @@ pub struct EventData {
     /// The result of each region, when several were checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<EventRegion>,
+    /// Why the target is down, as a word that programs can rely on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// What the check saw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<EventEvidence>,
     /// How urgent the alert is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
@@ -138,6 +145,31 @@ pub struct EventData {
     pub action_page: Option<String>,
 }
 
+/// What a check saw, in brief.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EventEvidence {
+    pub url: Option<String>,
+    pub reason: Option<Reason>,
+    pub status_code: Option<u16>,
+    pub address: Option<String>,
+    /// Milliseconds.
+    pub phases: EventPhases,
+    /// The beginning of the response.
+    pub excerpt: Option<String>,
+}
+
+/// How the time of a check was spent, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EventPhases {
+    pub resolve: Option<f64>,
+    pub connect: Option<f64>,
+    pub tls: Option<f64>,
+    pub first_byte: Option<f64>,
+    pub transfer: Option<f64>,
+}
+
 impl EventData {
     /// The data of an event about no monitor.
     pub fn of_message(eventid: EventId, message: String) -> Self {
@@ -155,6 +187,8 @@ impl EventData {
             down_eventid: None,
             cause: None,
             regions: Vec::new(),
+            reason: None,
+            evidence: None,
             severity: None,
             alert_status: None,
             acknowledged_by: None,

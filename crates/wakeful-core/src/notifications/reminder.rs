@@ -91,6 +91,8 @@ mod tests {
             flapping: Default::default(),
             regions: Default::default(),
             quorum: Default::default(),
+            assertions: Default::default(),
+            evidence: Default::default(),
             push_token: None,
             created: Millis(0),
             modified: Millis(0),

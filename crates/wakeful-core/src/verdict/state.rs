@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::certificate::IssuedWarnings;
 use crate::named_enum;
+use crate::reason::Reason;
 use crate::serde_millis;
 use crate::time::Millis;
 
@@ -61,6 +62,9 @@ pub struct FailureStreak {
     pub started: Millis,
     /// The message of the first one.
     pub cause: String,
+    /// Why the first one failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
 }
 
 impl State {

@@ -5,7 +5,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::observation::{Certificate, Evidence, FaultKind};
+use crate::observation::{Certificate, Contact, FaultKind};
+use crate::reason::Reason;
 use crate::region::Region;
 
 #[test]
@@ -117,7 +118,11 @@ fn an_outage_begins_with_its_first_failing_check() {
         run_story("up retries=2; ok@0; fail@60s; fail@65s; fail@70s; fail@130s; ok@190s");
     let changes: Vec<&Change> = steps.iter().filter_map(|step| step.change.as_ref()).collect();
     let [down, up] = changes[..] else { panic!("{changes:?}") };
-    let outage = Outage { started: Millis(60_000), cause: "fail at 60000".to_owned() };
+    let outage = Outage {
+        started: Millis(60_000),
+        cause: "fail at 60000".to_owned(),
+        reason: Some(Reason::ConnectRefused),
+    };
     assert_eq!(
         (down.previous, down.status, &down.outage),
         (Status::Up, Status::Down, &Some(outage.clone()))
@@ -370,6 +375,7 @@ fn begin(words: &str) -> (State, Policy) {
         checks: 2,
         started: Millis(-60_000),
         cause: "earlier".to_owned(),
+        reason: None,
     });
     let mut policy = plain();
     for word in words {
@@ -395,7 +401,9 @@ fn event(word: &str, at: i64) -> Input {
     let message = format!("{word} at {at}");
     match word {
         "ok" => Input::Observation(Observation::up(Duration::from_millis(12), message)),
-        "fail" => Input::Observation(Observation::down(Evidence::Refused, message)),
+        "fail" => {
+            Input::Observation(Observation::down(Contact::Refused, Reason::ConnectRefused, message))
+        }
         "fault" => Input::Fault(Fault::new(FaultKind::Network, message)),
         "report-up" => Input::Report(Report::parse("up").expect("known")),
         "report-down" => Input::Report(Report::parse("down").expect("known")),

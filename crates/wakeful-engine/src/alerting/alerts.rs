@@ -6,6 +6,7 @@ use wakeful_core::access::{TeamAccess, permission};
 use wakeful_core::alerting::order::{Action, Assignee, Author, Order};
 use wakeful_core::alerting::state::AlertStatus;
 use wakeful_core::audit::{self, Change, Object, ObjectKind};
+use wakeful_core::evidence::EvidenceRecord;
 use wakeful_core::id::{AlertId, MonitorId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_store::{ActionRecord, AlertDecision, AuditContext, Mail, NewEntry, Responders};
@@ -93,7 +94,7 @@ impl Engine {
         &self,
         caller: &Authorized<permission::View>,
         id: AlertId,
-    ) -> Result<(ListedAlert, Vec<TimelineEntry>)> {
+    ) -> Result<(ListedAlert, Vec<TimelineEntry>, Vec<EvidenceRecord>)> {
         let team = self.store().team(caller.team_access());
         let mut timeline = team.timeline(id).await?;
         let alert = self.shown_alert(caller.team_access(), id).await?;
@@ -103,7 +104,20 @@ impl Engine {
                 entry.text.clear();
             }
         }
-        Ok((alert, timeline))
+        let evidence = team.evidence_of_alert(alert.alert.monitor, id).await?;
+        Ok((alert, timeline, evidence))
+    }
+
+    /// The latest evidence of a monitor, newest first.
+    pub async fn evidence(
+        &self,
+        caller: &Authorized<permission::View>,
+        monitor: MonitorId,
+        limit: u32,
+    ) -> Result<Vec<EvidenceRecord>> {
+        let found =
+            self.store().team(caller.team_access()).evidence_of_monitor(monitor, limit).await?;
+        found.ok_or(Error::NotFound("monitor"))
     }
 
     async fn shown_alert(&self, access: &TeamAccess, id: AlertId) -> Result<ListedAlert> {

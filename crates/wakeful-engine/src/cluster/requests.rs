@@ -11,11 +11,13 @@ use wakeful_core::cluster::slot::Slot;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NodeRequestId};
+use wakeful_core::reason::Reason;
 use wakeful_core::verdict::{Input, Report};
 use wakeful_store::{NodeRequest, StoreError};
 
 use super::lock;
 use crate::bus::NodeMessage;
+use crate::monitors::CheckOutcome;
 use crate::scheduler::LoadReason;
 use crate::{Engine, Error, Result, random};
 
@@ -35,8 +37,17 @@ pub(crate) enum OwnerRequest {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum OwnerResponse {
-    Done(Heartbeat),
+    Done(OwnerAnswer),
     Refused(Refusal),
+}
+
+/// The heartbeat, in the form in which earlier versions expect it, and why it is not good.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct OwnerAnswer {
+    #[serde(flatten)]
+    pub(crate) heartbeat: Heartbeat,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<Reason>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -80,7 +91,7 @@ impl Engine {
         monitor: MonitorId,
         request: &OwnerRequest,
         wait: Duration,
-    ) -> Result<Option<Heartbeat>> {
+    ) -> Result<Option<OwnerAnswer>> {
         let id = NodeRequestId::new(self.now(), random::bytes());
         let body = serde_json::to_string(request).expect("a request is plain data");
         self.store().add_node_request(&NodeRequest { id, monitor, body }).await.map_err(
@@ -108,9 +119,9 @@ impl Engine {
     }
 }
 
-fn parse_response(answer: &str) -> Result<Heartbeat> {
+fn parse_response(answer: &str) -> Result<OwnerAnswer> {
     match serde_json::from_str(answer) {
-        Ok(OwnerResponse::Done(heartbeat)) => Ok(heartbeat),
+        Ok(OwnerResponse::Done(answer)) => Ok(answer),
         Ok(OwnerResponse::Refused(refusal)) => Err(refusal.error()),
         Err(_) => Err(Error::NotRecorded),
     }
@@ -130,7 +141,7 @@ pub(crate) async fn serve_requests(engine: &Engine, held: &[Slot]) -> Result<()>
         let engine = engine.clone();
         engine.cluster().tasks.clone().spawn(async move {
             let answer = match finish(&engine, request.monitor, started).await {
-                Ok(heartbeat) => OwnerResponse::Done(heartbeat),
+                Ok(answer) => OwnerResponse::Done(answer),
                 Err(error) => OwnerResponse::Refused(Refusal::of(&error)),
             };
             store_response(&engine, request.id, &answer).await;
@@ -167,13 +178,18 @@ async fn start(engine: &Engine, request: &NodeRequest) -> Started {
     }
 }
 
-async fn finish(engine: &Engine, monitor: MonitorId, started: Started) -> Result<Heartbeat> {
+async fn finish(engine: &Engine, monitor: MonitorId, started: Started) -> Result<OwnerAnswer> {
     match started {
         Started::Judged(heartbeat, recorded) => {
             recorded.await.map_err(|_| Error::NotRecorded)?;
-            Ok(heartbeat)
+            Ok(OwnerAnswer { heartbeat, reason: None })
         }
-        Started::Check => engine.check_owned_monitor(monitor).await,
+        Started::Check => {
+            // The evidence is not sent: requests of nodes are stored unencrypted.
+            let CheckOutcome { heartbeat, reason, .. } =
+                engine.check_owned_monitor(monitor).await?;
+            Ok(OwnerAnswer { heartbeat, reason })
+        }
         Started::Failed(error) => Err(error),
     }
 }

@@ -15,8 +15,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 use wakeful_core::access::{MonitorFilter, Permission, TeamAccess, permission};
+use wakeful_core::assert::{Assertion, Assertions};
 use wakeful_core::billing::Plan;
 use wakeful_core::dependency::{Dependency, MAX_DEPTH};
+use wakeful_core::evidence::{Evidence, EvidenceLevel};
 use wakeful_core::flapping::FlapLimit;
 use wakeful_core::group::{Counts, MAX_NESTING};
 use wakeful_core::heartbeat::Heartbeat;
@@ -25,6 +27,7 @@ use wakeful_core::maintenance::{RunningWindows, ShownCover};
 use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::notifications::event;
 use wakeful_core::observation::{Fault, FaultKind};
+use wakeful_core::reason::Reason;
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::severity::Severity;
@@ -40,7 +43,7 @@ pub use wakeful_store::{
 
 use crate::bus::Event;
 use crate::caller::{Authorized, Caller};
-use crate::cluster::OwnerRequest;
+use crate::cluster::{OwnerAnswer, OwnerRequest};
 use crate::probes;
 use crate::scheduler::{CheckResult, LoadReason, catch_panic};
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one, random};
@@ -70,6 +73,28 @@ pub struct MonitorDraft {
     pub flapping: FlapLimit,
     pub regions: Regions,
     pub quorum: Quorum,
+    pub assertions: Assertions,
+    pub evidence: EvidenceLevel,
+}
+
+/// The result of an on-demand check.
+#[derive(Clone, Debug)]
+pub struct CheckOutcome {
+    pub heartbeat: Heartbeat,
+    /// Why the target is not healthy.
+    pub reason: Option<Reason>,
+    /// What the check saw; `None` if the monitor has none stored, or another node has checked.
+    pub evidence: Option<Box<Evidence>>,
+}
+
+impl CheckOutcome {
+    /// What an input says beyond the heartbeat that it becomes.
+    fn details(seen: &Input) -> (Option<Reason>, Option<Box<Evidence>>) {
+        match seen {
+            Input::Observation(seen) => (seen.reason, seen.evidence.clone()),
+            _ => (None, None),
+        }
+    }
 }
 
 /// A monitor with its state and notifiers.
@@ -137,6 +162,7 @@ impl Engine {
     ) -> std::result::Result<MonitorView, E> {
         let Some(id) = id else {
             let draft = merge(None)?;
+            self.check_nodes_judge(&draft).await?;
             return Ok(self.create_monitor(caller, draft).await?);
         };
         for _ in 0..MAX_SAVE_ATTEMPTS {
@@ -145,6 +171,7 @@ impl Engine {
                 return Err(Error::Conflict.into());
             }
             let draft = merge(Some(&before.monitor))?;
+            self.check_nodes_judge(&draft).await?;
             if let Some(view) = self.change_monitor(caller, before, draft).await? {
                 return Ok(view);
             }
@@ -292,6 +319,11 @@ impl Engine {
         found.map(|(stored, _)| stored).ok_or(Error::NotFound("monitor"))
     }
 
+    /// A node of an earlier version would report a target as up without judging its assertions.
+    async fn check_nodes_judge(&self, draft: &MonitorDraft) -> Result<()> {
+        if draft.assertions.is_empty() { Ok(()) } else { self.require_roles_on_all_nodes().await }
+    }
+
     fn apply_draft(
         &self,
         team: TeamId,
@@ -328,6 +360,8 @@ impl Engine {
             flapping: draft.flapping,
             regions: draft.regions,
             quorum: draft.quorum,
+            assertions: draft.assertions,
+            evidence: draft.evidence,
             push_token: push_token.or_else(|| is_push.then(new_push_token)),
             spec: draft.spec,
             created,
@@ -511,7 +545,8 @@ impl Engine {
         if !self.cluster().holds(id) {
             return self
                 .request_from_owner(id, &OwnerRequest::Report { report, payload }, RECORD_TIMEOUT)
-                .await;
+                .await
+                .map(|answer| answer.map(|answer| answer.heartbeat));
         }
         self.judge(id, None, Input::Report(report), payload).await.map(Some)
     }
@@ -521,23 +556,22 @@ impl Engine {
         &self,
         caller: &Authorized<permission::Respond>,
         id: MonitorId,
-    ) -> Result<Heartbeat> {
+    ) -> Result<CheckOutcome> {
         let monitor = self.load_active(caller.team_access(), id).await?;
         if matches!(monitor.spec, Spec::Api(_)) {
             return Err(Error::PushMonitor);
         }
         if !self.cluster().holds(id) {
             let wait = monitor.timeout() + 2 * RECORD_TIMEOUT;
-            return self
-                .request_from_owner(id, &OwnerRequest::Check, wait)
-                .await?
-                .ok_or(Error::NotRecorded);
+            let answer = self.request_from_owner(id, &OwnerRequest::Check, wait).await?;
+            let OwnerAnswer { heartbeat, reason } = answer.ok_or(Error::NotRecorded)?;
+            return Ok(CheckOutcome { heartbeat, reason, evidence: None });
         }
         self.check_loaded_monitor(caller.team(), id).await
     }
 
     /// Checks a monitor of this node, for another node.
-    pub(crate) async fn check_owned_monitor(&self, id: MonitorId) -> Result<Heartbeat> {
+    pub(crate) async fn check_owned_monitor(&self, id: MonitorId) -> Result<CheckOutcome> {
         let found = self.store().monitors_by_id(&[id]).await?.into_iter().next();
         let stored = found.ok_or(Error::NotFound("monitor"))?;
         if !stored.monitor.isactive {
@@ -548,10 +582,11 @@ impl Engine {
         self.check_loaded_monitor(team, id).await
     }
 
-    async fn check_loaded_monitor(&self, team: TeamId, id: MonitorId) -> Result<Heartbeat> {
+    async fn check_loaded_monitor(&self, team: TeamId, id: MonitorId) -> Result<CheckOutcome> {
         let permit = self.scheduler().requested_checks().permit(team).await?;
         // The check and the verdict must use the same version of the monitor.
         let params = self.scheduler().check_params(id).ok_or(Error::NotFound("monitor"))?;
+        let params = params.with_evidence();
         if matches!(*params.spec, Spec::Api(_)) {
             return Err(Error::PushMonitor);
         }
@@ -559,7 +594,9 @@ impl Engine {
             Some(paused) => Input::Fault(paused),
             None => permit.run(probes::check(self, id, &params)).await?,
         };
-        self.judge(id, Some(params.target_version), seen, None).await
+        let (reason, evidence) = CheckOutcome::details(&seen);
+        let heartbeat = self.judge(id, Some(params.target_version), seen, None).await?;
+        Ok(CheckOutcome { heartbeat, reason, evidence })
     }
 
     /// Checks a target once, without a monitor and without storing anything. The check may
@@ -569,9 +606,10 @@ impl Engine {
         &self,
         caller: &Authorized<permission::Edit>,
         spec: &Spec,
+        assertions: &[Assertion],
         timeout: Duration,
         max_duration: Duration,
-    ) -> Result<Heartbeat> {
+    ) -> Result<CheckOutcome> {
         if matches!(spec, Spec::Api(_)) {
             return Err(Error::PushMonitor);
         }
@@ -590,13 +628,17 @@ impl Engine {
                 }
             }
             let seen = self.check_group(caller.team(), MonitorId::from(Uuid::nil()), group).await;
-            return Ok(step(&State::default(), seen, &policy, self.now()).heartbeat);
+            let (reason, evidence) = CheckOutcome::details(&seen);
+            let heartbeat = step(&State::default(), seen, &policy, self.now()).heartbeat;
+            return Ok(CheckOutcome { heartbeat, reason, evidence });
         }
         let end = Instant::now() + max_duration;
         let permit = self.scheduler().requested_checks().permit(caller.team()).await?;
         let left = end.saturating_duration_since(Instant::now());
         let deadline = Deadline::within(timeout.min(left));
-        let check = catch_panic(checks::check(self.net(), caller.team(), spec, deadline));
+        let request = checks::CheckRequest::new(caller.team(), spec);
+        let request = checks::CheckRequest { assertions, always: true, ..request };
+        let check = catch_panic(checks::check(self.net(), &request, deadline));
         let result: CheckResult = permit.run(check).await?;
         let seen = match result {
             Ok(seen) if !seen.up && timeout > left && Instant::now() >= end => {
@@ -605,7 +647,9 @@ impl Engine {
             Ok(seen) => Input::Observation(seen),
             Err(fault) => Input::Fault(fault),
         };
-        Ok(step(&State::default(), seen, &policy, self.now()).heartbeat)
+        let (reason, evidence) = CheckOutcome::details(&seen);
+        let heartbeat = step(&State::default(), seen, &policy, self.now()).heartbeat;
+        Ok(CheckOutcome { heartbeat, reason, evidence })
     }
 
     /// An active monitor of the team; the scheduler is updated with its stored state.

@@ -6,20 +6,33 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::certificate::ExpiryWarning;
-use wakeful_core::heartbeat::{Heartbeat, RegionBeat};
-use wakeful_core::id::{AlertId, EventId, MonitorId};
+use wakeful_core::evidence::{EvidenceContent, EvidenceOf, EvidenceRecord, MAX_EXCERPT_LENGTH};
+use wakeful_core::heartbeat::{Heartbeat, Phases, RegionBeat};
+use wakeful_core::id::{AlertId, EventId, EvidenceId, MonitorId};
 use wakeful_core::monitors::Monitor;
-use wakeful_core::notifications::event;
+use wakeful_core::notifications::event::{self, EventEvidence, EventPhases};
 use wakeful_core::one_line::one_line;
+use wakeful_core::reason::Reason;
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Change, State, Status, Step};
 use wakeful_store::{DueAlert, NewEvent, Record, StoredMonitor};
 
+use crate::scheduler::NewEvidence;
+
 /// The record of a verdict that changes nothing.
-pub(crate) fn routine_record(monitor: MonitorId, seq: i64, step: &Step) -> Record {
+pub(crate) fn routine_record(
+    monitor: MonitorId,
+    seq: i64,
+    step: &Step,
+    evidence: &[NewEvidence],
+) -> Record {
+    // Evidence of a failure that was not confirmed belongs to no alert.
+    let alert = step.change.as_ref().and_then(|change| change.outage.as_ref());
+    let alert = alert.map(|outage| alert_id(monitor, "outage", outage.started));
     Record {
+        evidence: evidence.iter().map(|new| evidence_record(monitor, alert, new)).collect(),
         monitor,
         seq,
         heartbeat: step.heartbeat.clone(),
@@ -39,8 +52,9 @@ pub(crate) fn verdict_record(
     seq: i64,
     step: &Step,
     payload: Option<&Value>,
+    evidence: &[NewEvidence],
 ) -> Record {
-    let mut record = routine_record(monitor.id, seq, step);
+    let mut record = routine_record(monitor.id, seq, step, evidence);
     if let Some(change) = &step.change {
         add_change_event(&mut record, monitor, change, payload);
     }
@@ -48,6 +62,22 @@ pub(crate) fn verdict_record(
         add_warning_event(&mut record, monitor, warning);
     }
     record
+}
+
+fn evidence_record(
+    monitor: MonitorId,
+    alert: Option<AlertId>,
+    new: &NewEvidence,
+) -> EvidenceRecord {
+    let text = format!("evidence {monitor} {} {}", new.of.as_str(), new.at.0);
+    EvidenceRecord {
+        id: EvidenceId::new(new.at, deterministic_bytes(&text)),
+        monitor,
+        alert: alert.filter(|_| new.of != EvidenceOf::Blip),
+        of: new.of,
+        at: new.at,
+        content: (*new.content).clone(),
+    }
 }
 
 fn add_change_event(
@@ -73,6 +103,8 @@ fn add_change_event(
         down_since: Some(outage.started),
         down_seconds: Some(at.since(outage.started).as_secs()),
         payload: payload.filter(|payload| event::is_passed_on(payload)),
+        reason: outage.reason,
+        evidence: shown_evidence(&record.evidence),
         ..EventData::of_verdict(record)
     };
     let event = event(monitor, kind, alert, &record.seq.to_string(), &text, &data);
@@ -88,6 +120,7 @@ fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWar
     let data = EventData {
         severity: Some(severity),
         message: &warning.message,
+        reason: Some(Reason::CertificateExpiring),
         ..EventData::of_verdict(record)
     };
     let number = record.seq.to_string();
@@ -243,6 +276,8 @@ struct EventData<'a> {
     down_seconds: Option<u64>,
     payload: Option<&'a Value>,
     regions: &'a [RegionBeat],
+    reason: Option<Reason>,
+    evidence: Option<EventEvidence>,
 }
 
 impl<'a> EventData<'a> {
@@ -262,6 +297,8 @@ impl<'a> EventData<'a> {
             down_seconds: None,
             payload: None,
             regions: &record.heartbeat.regions,
+            reason: None,
+            evidence: None,
         }
     }
 
@@ -281,6 +318,8 @@ impl<'a> EventData<'a> {
             down_seconds: None,
             payload: None,
             regions: &[],
+            reason: None,
+            evidence: None,
         }
     }
 
@@ -301,6 +340,8 @@ impl<'a> EventData<'a> {
             down_seconds: Some(now.since(started).as_secs()),
             payload: None,
             regions: &[],
+            reason: state.failing.as_ref().and_then(|failing| failing.reason),
+            evidence: None,
         }
     }
 }
@@ -350,10 +391,40 @@ fn event(
     if let Some(step) = data.step {
         body["data"]["step"] = json!(step);
     }
+    if let Some(reason) = data.reason {
+        body["data"]["reason"] = json!(reason.as_str());
+    }
+    if let Some(evidence) = &data.evidence {
+        body["data"]["evidence"] = json!(evidence);
+    }
     if !data.regions.is_empty() {
         body["data"]["regions"] = data.regions.iter().map(region).collect();
     }
     NewEvent { id, kind, alert, body: body.to_string() }
+}
+
+/// The most telling evidence for a notification: that of the check that decided.
+fn shown_evidence(evidence: &[EvidenceRecord]) -> Option<EventEvidence> {
+    let EvidenceContent { reason, evidence, .. } = &evidence.last()?.content;
+    let response = evidence.response.as_ref();
+    let millis = |span: Option<Duration>| span.map(|span| span.as_micros() as f64 / 1_000.0);
+    let Phases { resolve, connect, tls, first_byte, transfer } = evidence.phases;
+    Some(EventEvidence {
+        url: evidence.request.as_ref().map(|request| request.url.clone()),
+        reason: *reason,
+        status_code: response.map(|response| response.status),
+        address: evidence.connection.as_ref().and_then(|one| one.address.clone()),
+        phases: EventPhases {
+            resolve: millis(resolve),
+            connect: millis(connect),
+            tls: millis(tls),
+            first_byte: millis(first_byte),
+            transfer: millis(transfer),
+        },
+        excerpt: response
+            .map(|response| one_line(&response.body, MAX_EXCERPT_LENGTH))
+            .filter(|excerpt| !excerpt.is_empty()),
+    })
 }
 
 fn region(beat: &RegionBeat) -> Value {

@@ -113,19 +113,25 @@ impl Probes {
         request: &CheckRequest,
         fails: bool,
     ) -> RegionResult {
+        let needs = request.needs();
         let answer =
             |result, confirmed| RegionResult { region: region.clone(), outcome: result, confirmed };
         let Some((first, result)) =
-            self.request(request, |registry| registry.select(region, None)).await
+            self.request(request, |registry| registry.select(region, None, needs)).await
         else {
             self.registry.add_region(region);
-            let fault = Fault::new(FaultKind::Probe, "no probe is connected");
+            let why = match self.registry.missing_feature(region, needs) {
+                Some(feature) => format!("no probe in {region} supports {feature}"),
+                None => "no probe is connected".to_owned(),
+            };
+            let fault = Fault::new(FaultKind::Probe, why);
             return answer(Err(fault), false);
         };
         if !result.as_ref().is_ok_and(|seen| seen.up == fails) {
             return answer(result, false);
         }
-        match self.request(request, |registry| registry.select(region, Some(&first.name))).await {
+        let other = |registry: &ProbeRegistry| registry.select(region, Some(&first.name), needs);
+        match self.request(request, other).await {
             Some((_, Ok(second))) if second.up != fails => answer(Ok(second), false),
             Some((_, Ok(_))) => answer(result, true),
             Some((_, Err(_))) | None => answer(result, false),
@@ -138,8 +144,9 @@ impl Probes {
         region: &Region,
         request: &CheckRequest,
     ) -> Option<RegionResult> {
-        let (probe, result) =
-            self.request(request, |registry| registry.select_in_other_region(region)).await?;
+        let (probe, result) = self
+            .request(request, |registry| registry.select_in_other_region(region, request.needs()))
+            .await?;
         result.is_ok().then(|| RegionResult::of(probe.region, result))
     }
 
@@ -349,7 +356,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::probes::ProbeKey;
-    use wakeful_core::observation::{Certificate, Evidence};
+    use wakeful_core::observation::{Certificate, Contact};
+    use wakeful_core::reason::Reason;
     use wakeful_core::time::Millis;
 
     #[test]
@@ -384,7 +392,7 @@ mod tests {
             message: format!("200\u{1b}[2J{}", "y".repeat(100_000)),
             load_time: Some(Duration::MAX),
             certificate: Some(Box::new(certificate)),
-            ..Observation::down(Evidence::Silence, "")
+            ..Observation::down(Contact::Silence, Reason::NoReply, "")
         };
         let seen = sanitized(Ok(reported)).expect("an observation");
         let text = serde_json::to_string(&seen).expect("serializes");

@@ -7,6 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::assert::Assertion;
+use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Fault, Observation};
@@ -15,6 +17,7 @@ use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
+use wakeful_outbound::checks;
 use zeroize::Zeroizing;
 
 use crate::random;
@@ -29,6 +32,11 @@ pub(super) const MAX_HELLO_AGE: Duration = Duration::from_secs(15);
 const MAX_LAG: u64 = 3_600_000;
 /// A probe's reported version is cut to this many characters.
 const MAX_VERSION_CHARS: usize = 64;
+const MAX_FEATURES: usize = 64;
+/// A probe judges assertions. An older one would ignore them and report a target as up.
+pub(super) const ASSERTIONS: &str = "assertions";
+/// What this version can do.
+pub(super) const FEATURES: &[&str] = &[ASSERTIONS];
 /// How often a probe says hello.
 pub(super) const HELLO_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -150,19 +158,40 @@ pub(super) struct CheckRequest {
     /// Left out when the spec is serialized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret: Option<Zeroizing<String>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    assertions: Vec<Assertion>,
+    #[serde(default, skip_serializing_if = "is_full")]
+    evidence: EvidenceLevel,
+    /// Whether evidence is collected even if the target is healthy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    always: bool,
+}
+
+fn is_full(level: &EvidenceLevel) -> bool {
+    *level == EvidenceLevel::Full
 }
 
 impl CheckRequest {
     pub(super) fn new(
-        team: TeamId,
         monitor: MonitorId,
-        spec: &Spec,
+        check: &checks::CheckRequest<'_>,
         timeout: Duration,
         interval: Duration,
     ) -> Self {
+        let checks::CheckRequest { team, spec, assertions, evidence, always } = *check;
         let secret = spec.secret().map(|secret| Zeroizing::new(secret.expose().to_owned()));
         let (spec, group) = (spec.clone(), Some(group_of(team)));
-        Self { monitor, group, timeout: millis(timeout), interval: millis(interval), spec, secret }
+        Self {
+            monitor,
+            group,
+            timeout: millis(timeout),
+            interval: millis(interval),
+            spec,
+            secret,
+            assertions: assertions.to_vec(),
+            evidence,
+            always,
+        }
     }
 
     /// Those who take turns on the probe.
@@ -179,12 +208,35 @@ impl CheckRequest {
         spec
     }
 
+    /// The check to run with this spec, which has its secret.
+    pub(super) fn check<'a>(&'a self, spec: &'a Spec) -> checks::CheckRequest<'a> {
+        checks::CheckRequest {
+            team: self.group(),
+            spec,
+            assertions: &self.assertions,
+            evidence: self.evidence,
+            always: self.always,
+        }
+    }
+
+    /// What a probe must be able to do for this check.
+    pub(super) fn needs(&self) -> &'static [&'static str] {
+        if self.assertions.is_empty() { &[] } else { &[ASSERTIONS] }
+    }
+
     /// The approximate size of the message in bytes.
     pub(super) fn estimated_size(&self) -> usize {
-        512 + self.spec.http().map_or(0, |http| {
-            http.body.len() * 2 + http.headers.to_string().len() * 2 + http.url.to_string().len()
-        })
+        512 + 2 * self.assertions.iter().map(assertion_size).sum::<usize>()
+            + self.spec.http().map_or(0, |http| {
+                http.body.len() * 2
+                    + http.headers.to_string().len() * 2
+                    + http.url.to_string().len()
+            })
     }
+}
+
+fn assertion_size(assertion: &Assertion) -> usize {
+    128 + assertion.property.len() + assertion.target.len()
 }
 
 /// Checks of a batch whose results nobody waits for any more. It is sent like a batch, but
@@ -213,6 +265,9 @@ pub(super) struct Hello {
     pub(super) lag: u64,
     /// The probe is shutting down and accepts no more checks.
     pub(super) leaves: bool,
+    /// What it can do beyond the first version of this protocol.
+    #[serde(default)]
+    pub(super) features: Vec<String>,
 }
 
 impl Hello {
@@ -223,6 +278,9 @@ impl Hello {
             version: one_line(&self.version, MAX_VERSION_CHARS),
             since: self.since.clamp(0, self.at.max(0)),
             lag: self.lag.min(MAX_LAG),
+            features: (self.features.into_iter().take(MAX_FEATURES))
+                .map(|feature| one_line(&feature, MAX_VERSION_CHARS))
+                .collect(),
             ..self
         }
     }
@@ -260,7 +318,11 @@ mod tests {
         let monitor = MonitorId::new(Millis(0), [1; 10]);
         let second = Duration::from_secs(1);
         let team = Uuid::from_u128(42).into();
-        let request = CheckRequest::new(team, monitor, &Spec::Http(http), second, second);
+        let request = {
+            let spec = Spec::Http(http);
+            let check = checks::CheckRequest::new(team, &spec);
+            CheckRequest::new(monitor, &check, second, second)
+        };
         Batch { id: Uuid::from_u128(7), at: 0, asks: vec![request] }
     }
 

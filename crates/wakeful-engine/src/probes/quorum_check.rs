@@ -7,12 +7,13 @@ use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::heartbeat::RegionBeat;
-use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::quorum::{RegionResult, RegionResults};
 use wakeful_core::region::{Quorum, Region, Regions};
 use wakeful_core::verdict::Input;
+use wakeful_outbound::checks;
 
 use super::Probes;
 use super::protocol::CheckRequest;
@@ -36,9 +37,8 @@ impl RegionQuorum {
 /// The parameters of one check.
 #[derive(Clone, Copy)]
 struct RegionCheck<'a> {
-    team: TeamId,
     monitor: MonitorId,
-    spec: &'a Spec,
+    request: checks::CheckRequest<'a>,
     timeout: Duration,
     interval: Duration,
     upside_down: bool,
@@ -47,7 +47,7 @@ struct RegionCheck<'a> {
 impl RegionCheck<'_> {
     /// The same check as a request to a probe.
     fn request(&self) -> CheckRequest {
-        CheckRequest::new(self.team, self.monitor, self.spec, self.timeout, self.interval)
+        CheckRequest::new(self.monitor, &self.request, self.timeout, self.interval)
     }
 }
 
@@ -60,9 +60,10 @@ pub(crate) async fn check(engine: &Engine, monitor: MonitorId, params: &CheckPar
         return Box::pin(engine.check_group(team, monitor, group)).await;
     }
     let Some(region_quorum) = &params.region_quorum else {
-        return check_from_here(engine, (team, monitor), spec, timeout, interval).await;
+        return check_from_here(engine, monitor, &params.request(), timeout, interval).await;
     };
-    let check = RegionCheck { team, monitor, spec, timeout, interval, upside_down };
+    let request = params.request();
+    let check = RegionCheck { monitor, request, timeout, interval, upside_down };
     // Boxed, so that the many checks without regions do not take its space.
     match Box::pin(check_regions(engine, check, region_quorum)).await {
         Ok(seen) => Input::Observation(seen),
@@ -139,8 +140,8 @@ async fn confirmation(
 }
 
 async fn local_result(engine: &Engine, check: RegionCheck<'_>) -> CheckResult {
-    let RegionCheck { team, monitor, spec, timeout, interval, .. } = check;
-    match check_from_here(engine, (team, monitor), spec, timeout, interval).await {
+    let RegionCheck { monitor, request, timeout, interval, .. } = check;
+    match check_from_here(engine, monitor, &request, timeout, interval).await {
         Input::Observation(seen) => Ok(seen),
         Input::Fault(fault) => Err(fault),
         Input::Report(_) | Input::Missed(_) => {

@@ -44,6 +44,12 @@ struct ProbeEntry {
     silent: bool,
 }
 
+impl ProbeEntry {
+    fn supports(&self, needs: &[&str]) -> bool {
+        needs.iter().all(|need| self.hello.features.iter().any(|feature| feature == need))
+    }
+}
+
 struct LastHello {
     /// The probe's time, in milliseconds.
     at: i64,
@@ -64,9 +70,11 @@ impl ProbeRegistry {
         &self,
         region: &Region,
         except: Option<&ProbeName>,
+        needs: &[&str],
     ) -> Option<SelectedProbe> {
         let present = self.lock();
         let probes = present.get(region)?.iter().map(|probe| (region, probe));
+        let probes = probes.filter(|(_, probe)| probe.supports(needs));
         let live = self.trusted(probes.filter(|(_, probe)| Some(&probe.name) != except));
         let responsive: Vec<_> = live.iter().copied().filter(|(_, probe)| !probe.silent).collect();
         self.pick(if responsive.is_empty() { &live } else { &responsive })
@@ -74,11 +82,29 @@ impl ProbeRegistry {
 
     /// A probe of any other region, in turn. A silent one is not worth the wait, because
     /// there is a result already.
-    pub(super) fn select_in_other_region(&self, region: &Region) -> Option<SelectedProbe> {
+    pub(super) fn select_in_other_region(
+        &self,
+        region: &Region,
+        needs: &[&str],
+    ) -> Option<SelectedProbe> {
         let present = self.lock();
         let others = present.iter().filter(|(other, _)| *other != region);
         let probes = others.flat_map(|(other, probes)| probes.iter().map(move |one| (other, one)));
-        self.pick(&self.trusted(probes.filter(|(_, probe)| !probe.silent)))
+        let able = probes.filter(|(_, probe)| !probe.silent && probe.supports(needs));
+        self.pick(&self.trusted(able))
+    }
+
+    /// The first of these that no probe of the region supports, although there is a probe.
+    pub(super) fn missing_feature<'f>(
+        &self,
+        region: &Region,
+        needs: &[&'f str],
+    ) -> Option<&'f str> {
+        let present = self.lock();
+        let live = self.trusted(present.get(region)?.iter().map(|probe| (region, probe)));
+        let is_missing =
+            |feature: &&&str| !live.iter().any(|(_, probe)| probe.supports(&[feature]));
+        needs.iter().find(is_missing).filter(|_| !live.is_empty()).copied()
     }
 
     /// Those of the probes that are live and not revoked.
@@ -331,7 +357,7 @@ mod tests {
     }
 
     fn hello(at: i64) -> Hello {
-        Hello { version: "1".into(), at, since: 0, lag: 3, leaves: false }
+        Hello { version: "1".into(), at, since: 0, lag: 3, leaves: false, features: Vec::new() }
     }
 
     fn send_hello(registry: &ProbeRegistry, cluster: u8, probe: &str, hello: &Hello) -> bool {
@@ -356,7 +382,9 @@ mod tests {
     }
 
     fn selected(registry: &ProbeRegistry, except: Option<&str>) -> Option<String> {
-        registry.select(&region(), except.map(name).as_ref()).map(|probe| probe.name.to_string())
+        registry
+            .select(&region(), except.map(name).as_ref(), &[])
+            .map(|probe| probe.name.to_string())
     }
 
     #[tokio::test]
@@ -450,7 +478,7 @@ mod tests {
     async fn elsewhere_is_any_other_region_with_a_probe_that_answers() {
         let registry = ProbeRegistry::default();
         let elsewhere = || {
-            let chosen = (0..6).filter_map(|_| registry.select_in_other_region(&region()));
+            let chosen = (0..6).filter_map(|_| registry.select_in_other_region(&region(), &[]));
             chosen.map(|probe| format!("{} {}", probe.region, probe.name)).collect::<HashSet<_>>()
         };
         let [us, ap] = ["us", "ap"].map(|name| Region::parse(name).expect("a region"));
@@ -472,5 +500,28 @@ mod tests {
         tokio::time::advance(PRESENCE_TIMEOUT).await;
         assert_eq!(selected(&registry, None), None);
         assert!(registry.views().is_empty());
+    }
+
+    #[test]
+    fn a_probe_of_an_earlier_version_gets_no_check_that_it_cannot_run() {
+        let registry = ProbeRegistry::default();
+        let needs = &[protocol::ASSERTIONS];
+        let selected = || {
+            let probe = registry.select(&region(), None, needs);
+            probe.map(|probe| probe.name.to_string())
+        };
+        assert_eq!(registry.missing_feature(&region(), needs), None, "there is no probe at all");
+        assert!(send_hello(&registry, CLUSTER, "old", &hello(100_000)));
+        assert_eq!(selected(), None);
+        assert_eq!(registry.missing_feature(&region(), needs), Some("assertions"));
+        assert!(registry.select(&region(), None, &[]).is_some(), "it still runs other checks");
+        let features = protocol::FEATURES.iter().map(|&feature| feature.to_owned()).collect();
+        let new = Hello { features, ..hello(100_000) };
+        assert!(send_hello(&registry, CLUSTER, "new", &new));
+        assert_eq!(selected().as_deref(), Some("new"));
+        assert_eq!(registry.missing_feature(&region(), needs), None);
+        // A hello of an earlier version has no list.
+        let old = r#"{"version": "0.1.0", "at": 1, "since": 0, "lag": 0, "leaves": false}"#;
+        assert!(serde_json::from_str::<Hello>(old).expect("reads").features.is_empty());
     }
 }

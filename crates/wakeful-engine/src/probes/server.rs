@@ -147,6 +147,7 @@ impl Probe {
             since: self.since.0,
             lag: self.lag.swap(0, Ordering::Relaxed),
             leaves,
+            features: protocol::FEATURES.iter().map(|&feature| feature.to_owned()).collect(),
         };
         let subject = protocol::hello_subject(&self.region, &self.name);
         self.nats.publish(subject, self.key.seal_hello(&hello)).await;
@@ -162,8 +163,10 @@ impl Probe {
                 self.lag.fetch_max(protocol::millis(waited.elapsed()), Ordering::Relaxed);
             }
             let (net, connectivity) = (&self.net, &self.connectivity);
-            let of = (request.group(), request.monitor);
-            check_through(net, connectivity, of, &spec, limit, interval)
+            let check = request.check(&spec);
+            async move {
+                check_through(net, connectivity, request.monitor, &check, limit, interval).await
+            }
         };
         let until = waited + limit + TURN_MARGIN;
         let result = self.places.run(request.group(), request.monitor, until, check).await;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Spec;
-use wakeful_core::observation::{Evidence, Fault, FaultKind, Observation};
+use wakeful_core::observation::{Contact, Fault, FaultKind, Observation};
 use wakeful_core::verdict::Input;
 use wakeful_outbound::net::{Deadline, Net};
 
@@ -78,7 +78,7 @@ impl Connectivity {
     ) -> Input {
         match result {
             Err(fault) => Input::Fault(fault),
-            Ok(seen) if seen.evidence.proves_network() => {
+            Ok(seen) if seen.contact.proves_network() => {
                 self.note_answer(spec);
                 Input::Observation(seen)
             }
@@ -108,7 +108,7 @@ impl Connectivity {
         }
         if self.own_network_is_down(net).await {
             self.suspend();
-            Input::Fault(Fault::new(FaultKind::Network, fault_message(seen.evidence)))
+            Input::Fault(Fault::new(FaultKind::Network, fault_message(seen.contact)))
         } else {
             self.resume("the sentinels respond");
             Input::Observation(seen)
@@ -196,9 +196,9 @@ impl Connectivity {
     }
 }
 
-fn fault_message(evidence: Evidence) -> &'static str {
-    match evidence {
-        Evidence::Unreachable => "our own network is down: the target cannot be reached from here",
+fn fault_message(contact: Contact) -> &'static str {
+    match contact {
+        Contact::Unreachable => "our own network is down: the target cannot be reached from here",
         _ => "our own network is down: no response could arrive",
     }
 }

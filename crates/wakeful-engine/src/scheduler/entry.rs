@@ -6,6 +6,8 @@ use std::hash::{Hash, Hasher as _};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use wakeful_core::assert::Assertions;
+use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::{Interval, Monitor, Spec};
 use wakeful_core::observation::Certificate;
@@ -27,6 +29,8 @@ pub(super) struct Entry {
     pub(super) id: MonitorId,
     pub(super) team: TeamId,
     pub(super) spec: Arc<Spec>,
+    /// `None` for most monitors.
+    pub(super) assertions: Option<Arc<Assertions>>,
     /// `None`: only its own node checks it.
     pub(super) region_quorum: Option<Arc<RegionQuorum>>,
     pub(super) state: State,
@@ -49,6 +53,7 @@ pub(super) struct Entry {
     grace: Millis32,
     retries: u16,
     pub(super) upside_down: bool,
+    pub(super) evidence: EvidenceLevel,
     certificate_warnings: bool,
     pub(super) active: bool,
     /// A check is queued or running.
@@ -92,6 +97,8 @@ impl Entry {
             active: monitor.isactive,
             region_quorum: RegionQuorum::of(&monitor.regions, monitor.quorum),
             spec: Arc::new(monitor.spec),
+            assertions: shared(monitor.assertions),
+            evidence: monitor.evidence,
             state: state.without_unconfirmed_failures(),
             seq,
             revision,
@@ -105,9 +112,17 @@ impl Entry {
     }
 
     /// Takes over new settings. The state remains.
-    pub(super) fn set(&mut self, monitor: Monitor, revision: i64, target_version: u32, now: u64) {
+    pub(super) fn set(
+        &mut self,
+        mut monitor: Monitor,
+        revision: i64,
+        target_version: u32,
+        now: u64,
+    ) {
         let region_quorum = RegionQuorum::of(&monitor.regions, monitor.quorum);
+        let assertions = shared(std::mem::take(&mut monitor.assertions));
         let target_changed = *self.spec != monitor.spec
+            || self.assertions != assertions
             || self.upside_down != monitor.upside_down_mode
             || self.region_quorum != region_quorum;
         let starts = monitor.isactive && (!self.active || target_changed);
@@ -127,6 +142,8 @@ impl Entry {
         self.upside_down = monitor.upside_down_mode;
         self.certificate_warnings = Policy::of(&monitor).certificate_warnings;
         self.active = monitor.isactive;
+        self.evidence = monitor.evidence;
+        self.assertions = assertions;
         if target_changed {
             self.spec = Arc::new(monitor.spec);
             self.certificate = 0;
@@ -275,6 +292,11 @@ impl Entry {
     fn deadline(&self, last_report: Option<u64>, listening_since: u64) -> u64 {
         schedule::deadline(last_report, listening_since, self.interval, self.grace.into())
     }
+}
+
+/// Assertions in the memory of the scheduler; none takes none.
+fn shared(assertions: Assertions) -> Option<Arc<Assertions>> {
+    (!assertions.is_empty()).then(|| Arc::new(assertions))
 }
 
 /// Whether a target is on this machine, so that its responses prove nothing about the network.

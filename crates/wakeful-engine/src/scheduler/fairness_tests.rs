@@ -132,6 +132,8 @@ async fn job(engine: &Engine, team: TeamId, notifiers: &[NotifierId]) -> Monitor
         notifiers: notifiers.to_vec(),
         regions: Default::default(),
         quorum: Default::default(),
+        assertions: Default::default(),
+        evidence: Default::default(),
         push_token: None,
         created: NOW,
         modified: NOW,

@@ -7,6 +7,7 @@ mod change_queue;
 mod concurrency;
 mod connectivity;
 mod entry;
+mod evidence;
 mod fair_places;
 mod metrics;
 mod pauses;
@@ -20,6 +21,7 @@ mod worker;
 mod writer;
 
 pub(crate) use connectivity::Connectivity;
+pub(crate) use evidence::NewEvidence;
 pub(crate) use fair_places::FairPlaces;
 pub(crate) use worker::{CheckResult, catch_panic, check_from_here, check_through};
 pub use worker::{run, run_without_checks};
@@ -31,13 +33,16 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
+use wakeful_core::assert::Assertions;
 use wakeful_core::cluster::slot::Slot;
+use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
-use wakeful_core::observation::Certificate;
+use wakeful_core::observation::{Certificate, Observation};
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Input, Step};
+use wakeful_outbound::checks;
 use wakeful_store::StoredMonitor;
 
 use crate::cluster::{Cluster, WritePermit};
@@ -46,6 +51,7 @@ use crate::probes::RegionQuorum;
 use self::metrics::CheckMetrics;
 use concurrency::{ConcurrencyLimiter, Job};
 use entry::{Entry, NEVER};
+use evidence::HeldEvidence;
 use pauses::Pauses;
 use registry::Registry;
 use report_gaps::ListeningState;
@@ -79,6 +85,7 @@ pub(crate) struct Scheduler {
     /// The number of target versions so far, over all monitors.
     target_versions: AtomicU32,
     suspensions: Suspensions,
+    evidence: HeldEvidence,
 }
 
 /// Milliseconds that start at the wall clock's time and never jump.
@@ -119,6 +126,10 @@ pub(crate) struct CheckParams {
     /// `judge` drops results for another version.
     pub(crate) target_version: u32,
     pub(crate) spec: Arc<Spec>,
+    assertions: Option<Arc<Assertions>>,
+    evidence: EvidenceLevel,
+    /// Whether the last check failed: what this one sees is then compared with it.
+    is_failing: bool,
     pub(crate) timeout: Duration,
     pub(crate) interval: Duration,
     pub(crate) region_quorum: Option<Arc<RegionQuorum>>,
@@ -131,11 +142,31 @@ impl CheckParams {
             team: entry.team,
             target_version: entry.target_version,
             spec: Arc::clone(&entry.spec),
+            assertions: entry.assertions.clone(),
+            evidence: entry.evidence,
+            is_failing: entry.state.failing.is_some(),
             timeout: entry.timeout(),
             interval: entry.interval(),
             region_quorum: entry.region_quorum.clone(),
             upside_down: entry.upside_down,
         }
+    }
+
+    /// The check to run. Evidence is collected if it fails, and while the monitor is failing.
+    pub(crate) fn request(&self) -> checks::CheckRequest<'_> {
+        checks::CheckRequest {
+            team: self.team,
+            spec: &self.spec,
+            assertions: self.assertions.as_deref().map_or(&[], Vec::as_slice),
+            evidence: self.evidence,
+            always: self.is_failing,
+        }
+    }
+
+    /// With evidence, even if the target is healthy.
+    #[must_use]
+    pub(crate) fn with_evidence(self) -> Self {
+        Self { is_failing: true, ..self }
     }
 }
 
@@ -145,6 +176,7 @@ struct VerdictExtras {
     /// Only if it is a new one.
     certificate: Option<Box<Certificate>>,
     payload: Option<Value>,
+    evidence: Vec<NewEvidence>,
     /// Notified when the verdict is recorded.
     recorded: Option<oneshot::Sender<()>>,
 }
@@ -192,6 +224,7 @@ impl Scheduler {
             listening: ListeningState::default(),
             target_versions: AtomicU32::new(0),
             suspensions: Suspensions::default(),
+            evidence: HeldEvidence::default(),
         }
     }
 
@@ -299,6 +332,7 @@ impl Scheduler {
     /// Removes a deleted monitor.
     pub(crate) fn remove(&self, id: MonitorId) {
         self.shard(id).lock().entries.remove(id);
+        self.evidence.remove(id);
         self.limiter().stop(id);
     }
 
@@ -341,9 +375,9 @@ impl Scheduler {
         }
         let (recorded, receiver) = oneshot::channel();
         let certificate = entry.new_certificate(&seen);
-        let step = entry.judge(seen, self.clock.now(), wall);
+        let (step, evidence) = self.judge_entry(entry, seen, wall);
         let heartbeat = step.heartbeat.clone();
-        let extras = VerdictExtras { certificate, payload, recorded: Some(recorded) };
+        let extras = VerdictExtras { certificate, payload, evidence, recorded: Some(recorded) };
         self.queue_for_writing(entry, step, extras);
         shard.arm(entry, wheel);
         Some((heartbeat, receiver))
@@ -352,12 +386,44 @@ impl Scheduler {
     /// Judges an input and queues the verdict for the result writer.
     fn apply_verdict(&self, entry: &mut Entry, seen: Input, wall: Millis) {
         let certificate = entry.new_certificate(&seen);
-        let step = entry.judge(seen, self.clock.now(), wall);
+        let (step, evidence) = self.judge_entry(entry, seen, wall);
         self.queue_for_writing(
             entry,
             step,
-            VerdictExtras { certificate, ..VerdictExtras::default() },
+            VerdictExtras { certificate, evidence, ..VerdictExtras::default() },
         );
+    }
+
+    /// The verdict, and the evidence that is written with it.
+    fn judge_entry(
+        &self,
+        entry: &mut Entry,
+        mut seen: Input,
+        wall: Millis,
+    ) -> (Step, Vec<NewEvidence>) {
+        let was_failing = entry.state.failing.is_some();
+        let evidence = match &mut seen {
+            Input::Observation(seen) => seen.evidence.take(),
+            _ => None,
+        };
+        let Some(evidence) = evidence else {
+            let step = entry.judge(seen, self.clock.now(), wall);
+            let new = if was_failing {
+                self.evidence.step(entry.id, true, &step, None)
+            } else {
+                Vec::new()
+            };
+            return (step, new);
+        };
+        let observation = match &seen {
+            Input::Observation(seen) => {
+                Some(Observation { evidence: Some(evidence), ..seen.clone() })
+            }
+            _ => None,
+        };
+        let step = entry.judge(seen, self.clock.now(), wall);
+        let new = self.evidence.step(entry.id, was_failing, &step, observation.as_ref());
+        (step, new)
     }
 
     /// Called under the shard's lock: verdicts of one monitor reach the writer in order.
@@ -368,9 +434,18 @@ impl Scheduler {
             // The slot was just lost: its new owner checks the monitor, too.
             return;
         }
-        let VerdictExtras { certificate, payload, recorded } = extras;
-        let item =
-            PendingResult { team, monitor, seq, step, certificate, payload, recorded, permit };
+        let VerdictExtras { certificate, payload, evidence, recorded } = extras;
+        let item = PendingResult {
+            team,
+            monitor,
+            seq,
+            step,
+            certificate,
+            payload,
+            evidence,
+            recorded,
+            permit,
+        };
         self.writer.push(item);
     }
 

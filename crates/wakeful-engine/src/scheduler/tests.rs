@@ -4,7 +4,8 @@ use super::*;
 use wakeful_core::id::{NodeId, TeamId};
 use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
 use wakeful_core::monitors::{DEFAULT_RETRIES, Interval, Monitor, Name, Tags};
-use wakeful_core::observation::{Evidence, Observation};
+use wakeful_core::observation::{Contact, Observation};
+use wakeful_core::reason::Reason;
 use wakeful_core::verdict::{Report, State, Status};
 
 const WALL: Millis = Millis(1_794_735_000_000);
@@ -32,6 +33,8 @@ fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
         flapping: Default::default(),
         regions: Default::default(),
         quorum: Default::default(),
+        assertions: Default::default(),
+        evidence: Default::default(),
         push_token: None,
         created: WALL,
         modified: WALL,
@@ -74,7 +77,11 @@ async fn advance(scheduler: &Scheduler, span: Duration) -> Vec<Job> {
 }
 
 fn failed() -> Input {
-    Input::Observation(Observation::down(Evidence::Refused, "connection refused"))
+    Input::Observation(Observation::down(
+        Contact::Refused,
+        Reason::ConnectRefused,
+        "connection refused",
+    ))
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,8 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_core::monitors::Spec;
+use wakeful_core::id::MonitorId;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::verdict::Input;
 use wakeful_outbound::checks;
@@ -348,28 +347,28 @@ async fn run_check(engine: &Engine, job: &Job) {
 /// Checks from this node; a fault if its own network is the cause of a failure.
 pub(crate) async fn check_from_here(
     engine: &Engine,
-    (team, monitor): (TeamId, MonitorId),
-    spec: &Spec,
+    monitor: MonitorId,
+    request: &checks::CheckRequest<'_>,
     timeout: Duration,
     interval: Duration,
 ) -> Input {
     let (net, connectivity) = (engine.net(), engine.scheduler().connectivity());
-    check_through(net, connectivity, (team, monitor), spec, timeout, interval).await
+    check_through(net, connectivity, monitor, request, timeout, interval).await
 }
 
 /// Checks through this network stack.
 pub(crate) async fn check_through(
     net: &Net,
     connectivity: &Connectivity,
-    (team, monitor): (TeamId, MonitorId),
-    spec: &Spec,
+    monitor: MonitorId,
+    request: &checks::CheckRequest<'_>,
     timeout: Duration,
     interval: Duration,
 ) -> Input {
     let began = Instant::now();
-    let result = catch_panic(checks::check(net, team, spec, Deadline::within(timeout))).await;
+    let result = catch_panic(checks::check(net, request, Deadline::within(timeout))).await;
     let result = unless_stalled(result, began.elapsed(), timeout);
-    connectivity.judge(net, monitor, spec, interval, result).await
+    connectivity.judge(net, monitor, request.spec, interval, result).await
 }
 
 /// Turns a panic into a fault of Wakeful. It affects neither the target's status nor other
@@ -500,7 +499,8 @@ async fn reload_all(worker: &Worker) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakeful_core::observation::Evidence;
+    use wakeful_core::observation::Contact;
+    use wakeful_core::reason::Reason;
 
     #[tokio::test]
     async fn a_check_that_panics_is_an_internal_fault() {
@@ -513,7 +513,8 @@ mod tests {
     #[test]
     fn a_timeout_while_the_process_was_stalled_is_no_failure() {
         let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
-        let down = Ok(Observation::down(Evidence::Silence, "no answer within 1 s"));
+        let down =
+            Ok(Observation::down(Contact::Silence, Reason::ConnectTimeout, "no answer within 1 s"));
         assert_eq!(unless_stalled(down.clone(), second, second), down);
         let fault = unless_stalled(down, minute, second).expect_err("a fault");
         assert_eq!(fault.kind, FaultKind::Resources);

@@ -22,6 +22,7 @@ use wakeful_core::observation::Certificate;
 use wakeful_core::verdict::Step;
 use wakeful_store::{Record, StoreError};
 
+use super::NewEvidence;
 use super::change_queue::ChangeQueue;
 use crate::alerting::backlog::NewAlert;
 use crate::bus::{Edit, Event};
@@ -68,6 +69,7 @@ pub(super) struct PendingResult {
     pub(super) step: Step,
     pub(super) certificate: Option<Box<Certificate>>,
     pub(super) payload: Option<Value>,
+    pub(super) evidence: Vec<NewEvidence>,
     /// Notified when it is recorded.
     pub(super) recorded: Option<oneshot::Sender<()>>,
     /// The permission to write it; `None` on a standalone node.
@@ -562,9 +564,9 @@ async fn write(
 fn to_record(item: &PendingResult, monitors: &HashMap<MonitorId, Monitor>) -> Option<Record> {
     let record = if item.is_change() {
         let monitor = monitors.get(&item.monitor)?;
-        events::verdict_record(monitor, item.seq, &item.step, item.payload.as_ref())
+        events::verdict_record(monitor, item.seq, &item.step, item.payload.as_ref(), &item.evidence)
     } else {
-        events::routine_record(item.monitor, item.seq, &item.step)
+        events::routine_record(item.monitor, item.seq, &item.step, &item.evidence)
     };
     let grant = item.permit.as_ref().map(|permit| permit.grant);
     Some(Record { certificate: item.certificate.clone(), grant, ..record })
@@ -652,6 +654,7 @@ mod tests {
             step,
             certificate: None,
             payload: None,
+            evidence: Vec::new(),
             recorded: None,
             permit: None,
         }

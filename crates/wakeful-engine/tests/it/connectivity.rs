@@ -71,7 +71,7 @@ async fn inside() {
         let state = fixture.view(id).await.state;
         assert_eq!(state.status, Status::Pending, "{}", state.last_message);
         assert!(state.last_message.contains("our own network is down"), "{}", state.last_message);
-        let beat = fixture.engine.check_now(&fixture.ann(), id).await.expect("checked");
+        let beat = fixture.engine.check_now(&fixture.ann(), id).await.expect("checked").heartbeat;
         assert_eq!(beat.status, Beat::Unknown);
         assert!(fixture.notified_kinds(id).await.is_empty());
     }

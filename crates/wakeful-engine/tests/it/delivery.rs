@@ -615,12 +615,14 @@ fn down(monitor: &Monitor, random: [u8; 10], now: Millis) -> Record {
             kind: AlertKind::Outage,
             severity: monitor.severity,
             cause: "storm".into(),
+            reason: None,
             started: now,
             ended: None,
         }],
         closes: None,
         events: vec![NewEvent { id: event, kind: "monitor.down", alert, body: body.to_string() }],
         certificate: None,
+        evidence: Vec::new(),
         grant: None,
     }
 }

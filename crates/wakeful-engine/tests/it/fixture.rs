@@ -223,6 +223,8 @@ pub(crate) fn tcp(address: SocketAddr) -> MonitorDraft {
         flapping: Default::default(),
         regions: Default::default(),
         quorum: Default::default(),
+        assertions: Default::default(),
+        evidence: Default::default(),
     }
 }
 

@@ -72,7 +72,7 @@ both_databases! {
             assert_eq!(next_beat(&mut events, Beat::Unknown).await, "maintenance: Move");
             let before = target.count();
             assert_eq!(next_beat(&mut events, Beat::Unknown).await, "maintenance: Move");
-            let by_hand = fixture.engine.check_now(&fixture.ann(), id).await.expect("checked");
+            let by_hand = fixture.engine.check_now(&fixture.ann(), id).await.expect("checked").heartbeat;
             assert_eq!((by_hand.status, by_hand.message.as_str()), (Beat::Unknown, "maintenance: Move"));
             assert_eq!(target.count(), before, "no connection is made");
             let state = fixture.view(id).await.state;

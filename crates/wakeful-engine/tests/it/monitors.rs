@@ -74,13 +74,13 @@ both_databases! {
         let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
         let id = fixture.save(tcp(target.address)).await.monitor.id;
-        let beat = fixture.engine.check_now(&fixture.ann(), id).await.expect("checked");
+        let beat = fixture.engine.check_now(&fixture.ann(), id).await.expect("checked").heartbeat;
         assert_eq!(beat.status, Beat::Up);
         assert!(beat.load_time.is_some() && beat.phases.connect.is_some());
         assert_eq!(fixture.view(id).await.state.status, Status::Up);
-        let tried = fixture.engine.try_check(&fixture.ann(), &tcp(target.address).spec, Duration::from_secs(1), Duration::from_secs(28)).await;
-        assert_eq!(tried.expect("tried").status, Beat::Up);
-        let refused = fixture.engine.try_check(&fixture.ann(), &Spec::Api(ApiSpec::default()), Duration::from_secs(1), Duration::from_secs(28)).await;
+        let tried = fixture.engine.try_check(&fixture.ann(), &tcp(target.address).spec, &[], Duration::from_secs(1), Duration::from_secs(28)).await;
+        assert_eq!(tried.expect("tried").heartbeat.status, Beat::Up);
+        let refused = fixture.engine.try_check(&fixture.ann(), &Spec::Api(ApiSpec::default()), &[], Duration::from_secs(1), Duration::from_secs(28)).await;
         assert!(matches!(refused, Err(Error::PushMonitor)));
         fixture.stop().await;
     }
@@ -92,7 +92,7 @@ both_databases! {
         let spec = Spec::Http(HttpSpec::new(HttpUrl::parse(&url).expect("a URL")));
         let (short, long) = (Duration::from_millis(300), Duration::from_secs(60));
         let tried = async |timeout, max| {
-            fixture.engine.try_check(&fixture.ann(), &spec, timeout, max).await.expect("tried")
+            fixture.engine.try_check(&fixture.ann(), &spec, &[], timeout, max).await.expect("tried").heartbeat
         };
         let cut = tried(long, short).await;
         assert_eq!(cut.status, Beat::Unknown, "{}", cut.message);

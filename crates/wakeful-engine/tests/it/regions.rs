@@ -41,6 +41,7 @@ fn record(monitor: MonitorId, seq: i64, at: Millis, regions: Vec<RegionBeat>) ->
         closes: None,
         events: Vec::new(),
         certificate: None,
+        evidence: Vec::new(),
         grant: None,
     }
 }

@@ -207,6 +207,8 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
             flapping: Default::default(),
             regions: Default::default(),
             quorum: Default::default(),
+            assertions: Default::default(),
+            evidence: Default::default(),
             push_token: None,
             created: fixture.wall_clock.now(),
             modified: fixture.wall_clock.now(),

@@ -3,39 +3,52 @@
 //! that the guard sees every one of them: UDP first, TCP when the response does
 //! not fit.
 
-use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
+use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
+use wakeful_core::assert::{Found, Source};
 use wakeful_core::monitors::spec::{DnsSpec, Host};
 use wakeful_core::observation::FaultKind;
+use wakeful_core::reason::Reason;
+use wakeful_core::time::Millis;
 
-use super::TargetAnswer;
+use super::{CheckRequest, TargetAnswer, facts};
 use crate::net::error::ProbeError;
 use crate::net::{Deadline, Net, Stage, Target, Trace};
 
 /// A datagram may get lost; the query is sent again after this.
 const RESEND_INTERVAL: Duration = Duration::from_secs(2);
+const MAX_DATAGRAM: u16 = 4_096;
 const MAX_ALIASES: usize = 8;
 const MAX_ANSWERS: usize = 64;
 
 pub(super) async fn check(
     net: &Net,
     spec: &DnsSpec,
+    check: &CheckRequest<'_>,
     deadline: Deadline,
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
-    let question = Question::new(spec)?;
+    let question = Question::new(spec, check.asserts(&[Source::Dnssec]))?;
     let server = spec.server();
+    trace.address = Some(server);
     let began = Instant::now();
     let answer = match by_udp(net, &question, server, trace).await? {
         Some(answer) => answer,
         None => by_tcp(net, &question, server, deadline, trace).await?,
     };
     trace.phases.first_byte = Some(began.elapsed());
-    Ok(evaluate(&question, &answer))
+    let facts = DnsFacts::of(&question, &answer);
+    // An assertion about the code says what is expected instead.
+    let evaluated = if check.asserts(&[Source::Code]) {
+        TargetAnswer::up(facts.summary())
+    } else {
+        evaluate(&question, &facts)
+    };
+    Ok(TargetAnswer { dns: Some(Box::new(facts)), ..evaluated })
 }
 
 struct Question {
@@ -45,7 +58,8 @@ struct Question {
 }
 
 impl Question {
-    fn new(spec: &DnsSpec) -> Result<Self, ProbeError> {
+    /// With `signatures`, the server is asked for those of the records.
+    fn new(spec: &DnsSpec, signatures: bool) -> Result<Self, ProbeError> {
         let invalid_name = || ProbeError::fault(FaultKind::Config, "this name cannot be queried");
         let mut name = match spec.hostname.host() {
             Host::Name(name) => Name::from_str_relaxed(name).map_err(|_| invalid_name())?,
@@ -61,6 +75,12 @@ impl Question {
         let mut message = Message::new(id, MessageType::Query, OpCode::Query);
         message.metadata.recursion_desired = true;
         message.add_query(query.clone());
+        if signatures {
+            message.metadata.authentic_data = true;
+            let mut edns = Edns::new();
+            edns.set_max_payload(MAX_DATAGRAM).set_dnssec_ok(true);
+            message.set_edns(edns);
+        }
         let wire = message.to_vec().map_err(|_| invalid_name())?;
         Ok(Self { id, query, wire })
     }
@@ -71,8 +91,7 @@ impl Question {
     }
 
     fn read(&self, bytes: &[u8]) -> Result<Message, ProbeError> {
-        let message = Message::from_vec(bytes)
-            .map_err(|_| ProbeError::answered("the name server sent an invalid response"))?;
+        let message = Message::from_vec(bytes).map_err(|_| invalid_response())?;
         let echoed = match &message.queries[..] {
             // Servers that refuse may omit the question.
             [] => message.metadata.response_code != ResponseCode::NoError,
@@ -82,7 +101,10 @@ impl Question {
         if echoed {
             Ok(message)
         } else {
-            Err(ProbeError::answered("the name server responded to another query"))
+            Err(ProbeError::answered(
+                Reason::Protocol,
+                "the name server responded to another query",
+            ))
         }
     }
 }
@@ -96,7 +118,7 @@ async fn by_udp(
 ) -> Result<Option<Message>, ProbeError> {
     let socket = net.datagrams(server).await?;
     trace.stage = Stage::Waiting;
-    let mut buffer = [0; 4_096];
+    let mut buffer = [0; MAX_DATAGRAM as usize];
     loop {
         socket.send(&question.wire).await.map_err(|error| ProbeError::from_io(&error))?;
         let again = Instant::now() + RESEND_INTERVAL;
@@ -133,44 +155,132 @@ async fn by_tcp(
         Ok(bytes)
     };
     let bytes = exchange.await.map_err(|error: std::io::Error| ProbeError::from_io(&error))?;
-    if question.is_answered_by(&bytes) {
-        question.read(&bytes)
-    } else {
-        Err(ProbeError::answered("the name server sent an invalid response"))
+    if question.is_answered_by(&bytes) { question.read(&bytes) } else { Err(invalid_response()) }
+}
+
+fn invalid_response() -> ProbeError {
+    ProbeError::answered(Reason::Protocol, "the name server sent an invalid response")
+}
+
+/// What a name server returned.
+pub(crate) struct DnsFacts {
+    code: ResponseCode,
+    records: Vec<String>,
+    ttl: Option<u32>,
+    authenticated: bool,
+    /// When the first signature expires, in seconds since 1970.
+    signed_until: Option<u32>,
+    question: String,
+}
+
+impl DnsFacts {
+    fn of(question: &Question, answer: &Message) -> Self {
+        let (name, kind) = (question.query.name(), question.query.query_type());
+        let records = records_of(name, kind, &answer.answers);
+        let signed =
+            answer.answers.iter().filter(|record| record.record_type() == RecordType::RRSIG);
+        Self {
+            code: answer.metadata.response_code,
+            ttl: records.iter().map(|record| record.ttl).min(),
+            records: records.iter().map(|record| record.data.to_string()).collect(),
+            authenticated: answer.metadata.authentic_data,
+            signed_until: signed.filter_map(|record| expiration(&record.data)).min(),
+            question: format!("{kind} {name}"),
+        }
+    }
+
+    /// The code in the form of RFC 1035: `NXDOMAIN`.
+    fn code(&self) -> &'static str {
+        match self.code {
+            ResponseCode::NoError => "NOERROR",
+            ResponseCode::FormErr => "FORMERR",
+            ResponseCode::ServFail => "SERVFAIL",
+            ResponseCode::NXDomain => "NXDOMAIN",
+            ResponseCode::NotImp => "NOTIMP",
+            ResponseCode::Refused => "REFUSED",
+            other => other.to_str(),
+        }
+    }
+
+    fn summary(&self) -> String {
+        match self.records.len() {
+            0 => self.code().to_owned(),
+            _ => self.records.join(", "),
+        }
+    }
+
+    pub(super) fn find(&self, source: Source, property: &str, now: Millis) -> Found<'_> {
+        match source {
+            Source::Code => facts::text(Some(self.code())),
+            Source::Record => {
+                Found::Texts(self.records.iter().map(|record| record.as_str().into()).collect())
+            }
+            Source::Records => Found::Text(self.records.len().to_string().into()),
+            Source::Ttl => Found::number(self.ttl.map(f64::from)),
+            Source::Dnssec if property == "authenticated" => {
+                facts::text(Some(if self.authenticated { "true" } else { "false" }))
+            }
+            Source::Dnssec => Found::number(self.signed_until.map(|until| {
+                let days = (f64::from(until) - now.0 as f64 / 1e3) / 86_400.0;
+                (days * 1e3).floor() / 1e3
+            })),
+            _ => Found::Missing,
+        }
+    }
+
+    /// The query and its answer, for the evidence.
+    pub(super) fn transcript(&self, now: Millis) -> Vec<String> {
+        let mut lines = vec![format!("C: {}", self.question), format!("S: {}", self.code())];
+        lines.extend(self.records.iter().take(MAX_ANSWERS).map(|record| format!("S: {record}")));
+        if let Found::Text(days) = self.find(Source::Dnssec, "signature_days_left", now) {
+            lines.push(format!("S: signed for {days} more days"));
+        }
+        lines
     }
 }
 
-fn evaluate(question: &Question, answer: &Message) -> TargetAnswer {
+/// When a signature expires: RFC 4034, section 3.1. The decoder does not know its fields.
+fn expiration(data: &RData) -> Option<u32> {
+    let RData::Unknown { rdata, .. } = data else { return None };
+    let bytes = rdata.anything.get(8..12)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?))
+}
+
+fn evaluate(question: &Question, facts: &DnsFacts) -> TargetAnswer {
     let (name, kind) = (question.query.name(), question.query.query_type());
-    match answer.metadata.response_code {
+    match facts.code {
         ResponseCode::NoError => {}
         ResponseCode::NXDomain => {
-            return TargetAnswer::down(format!("NXDOMAIN: {name} does not exist"));
+            let message = format!("NXDOMAIN: {name} does not exist");
+            return TargetAnswer::down(Reason::DnsNxdomain, message);
         }
         ResponseCode::ServFail => {
-            return TargetAnswer::down("SERVFAIL: the name server failed to resolve the name");
+            let message = "SERVFAIL: the name server failed to resolve the name";
+            return TargetAnswer::down(Reason::DnsServfail, message);
         }
         ResponseCode::Refused => {
-            return TargetAnswer::down("REFUSED: the name server refused the query");
+            let message = "REFUSED: the name server refused the query";
+            return TargetAnswer::down(Reason::DnsRefused, message);
         }
-        code => return TargetAnswer::down(format!("the name server returned {code}")),
+        code => {
+            let message = format!("the name server returned {code}");
+            return TargetAnswer::down(Reason::DnsServfail, message);
+        }
     }
-    let records = records_of(name, kind, &answer.answers);
-    match records.len() {
-        0 => TargetAnswer::down(format!("no {kind} records for {name}")),
-        _ => TargetAnswer::up(records.join(", ")),
+    match facts.records.len() {
+        0 => TargetAnswer::down(Reason::DnsNoRecords, format!("no {kind} records for {name}")),
+        _ => TargetAnswer::up(facts.summary()),
     }
 }
 
 /// The records of the name itself, or of the name it is an alias for.
-fn records_of(name: &Name, kind: RecordType, answers: &[Record]) -> Vec<String> {
+fn records_of<'a>(name: &'a Name, kind: RecordType, answers: &'a [Record]) -> Vec<&'a Record> {
     let mut owner = name;
     for _ in 0..=MAX_ALIASES {
-        let found: Vec<String> = answers
+        let found: Vec<&Record> = answers
             .iter()
             .filter(|record| record.record_type() == kind && record.name == *owner)
             .take(MAX_ANSWERS)
-            .map(|record| record.data.to_string())
             .collect();
         if !found.is_empty() {
             return found;
@@ -194,6 +304,10 @@ mod tests {
         Name::from_ascii(text).unwrap()
     }
 
+    fn texts(name: &Name, kind: RecordType, answers: &[Record]) -> Vec<String> {
+        records_of(name, kind, answers).iter().map(|record| record.data.to_string()).collect()
+    }
+
     fn alias(from: &str, to: &str) -> Record {
         Record::from_rdata(name(from), 60, RData::CNAME(CNAME(name(to))))
     }
@@ -205,8 +319,8 @@ mod tests {
     #[test]
     fn an_alias_is_followed_to_its_records() {
         let answers = [address("c."), alias("b.", "c."), alias("a.", "b.")];
-        assert_eq!(records_of(&name("a."), RecordType::A, &answers), ["1.2.3.4"]);
-        assert_eq!(records_of(&name("a."), RecordType::CNAME, &answers), ["b."]);
+        assert_eq!(texts(&name("a."), RecordType::A, &answers), ["1.2.3.4"]);
+        assert_eq!(texts(&name("a."), RecordType::CNAME, &answers), ["b."]);
         assert!(records_of(&name("a."), RecordType::MX, &answers).is_empty());
     }
 

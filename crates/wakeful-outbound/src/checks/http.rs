@@ -6,25 +6,35 @@ use bytes::Bytes;
 use data_encoding::BASE64;
 use http::header::{
     ACCEPT, ACCEPT_CHARSET, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, CACHE_CONTROL,
-    CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, PRAGMA,
-    USER_AGENT,
+    CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue,
+    LOCATION, PRAGMA, USER_AGENT,
 };
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, Version};
+use std::ops::ControlFlow;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
 use url::Url;
+use wakeful_core::assert::{Found, Source};
+use wakeful_core::evidence::{self, EvidenceLevel, HopEvidence};
 use wakeful_core::monitors::spec::{AuthenticationKind, HttpSpec};
 use wakeful_core::observation::FaultKind;
+use wakeful_core::reason::Reason;
 
-use super::TargetAnswer;
-use super::keyword::Finder;
-use super::ntlm;
-use crate::net::decode::{ACCEPTED, Discard, Encoding, End};
+use super::keyword::{Finder, decode_text};
+use super::{CheckRequest, TargetAnswer, facts, ntlm};
+use crate::net::buffered::BodyBuffer;
+use crate::net::decode::{ACCEPTED, Discard, Encoding, End, Sink};
 use crate::net::error::ProbeError;
 use crate::net::http::{ConnectionMode, Head, Request, Session};
 use crate::net::tls::Trust;
-use crate::net::{Deadline, Net, Trace};
+use crate::net::{Deadline, Net, Stage, Trace};
+
+use super::MAX_HTTP_BODY;
 
 const USER_AGENT_VALUE: &str = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
 const MAX_QUOTE_LENGTH: usize = 60;
+/// How much of a body is collected as evidence: redacting may shorten it.
+const MAX_BEGINNING: usize = 2 * evidence::MAX_BODY_BYTES;
 
 /// Headers that describe the request and not its sender.
 const CROSS_ORIGIN_HEADERS: [HeaderName; 10] = [
@@ -43,49 +53,214 @@ const CROSS_ORIGIN_HEADERS: [HeaderName; 10] = [
 pub(super) async fn check(
     net: &Net,
     spec: &HttpSpec,
+    check: &CheckRequest<'_>,
     cap: usize,
     deadline: Deadline,
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
+    let began = Instant::now();
     let mut hop = Hop::first(spec)?;
     for _ in 0..=spec.max_redirects {
         let (session, head) = hop.send(net, spec, deadline, trace).await?;
         match hop.next(&head).filter(|_| spec.max_redirects > 0) {
-            Some(next) => hop = next,
-            None => return evaluate(spec, &hop, session, head, cap, trace).await,
+            Some(next) => {
+                trace.hops.push(HopEvidence {
+                    status: head.status.as_u16(),
+                    location: next.request.url.to_string(),
+                });
+                hop = next;
+            }
+            None => return evaluate(net, spec, check, hop, session, head, cap, began, trace).await,
         }
     }
-    Ok(TargetAnswer::down(format!("too many redirects ({})", spec.max_redirects)))
+    let message = format!("too many redirects ({})", spec.max_redirects);
+    Ok(TargetAnswer::down(Reason::HttpRedirects, message))
 }
 
+/// The response that a check ended with.
+pub(crate) struct HttpFacts {
+    pub(super) request: Request,
+    pub(super) status: StatusCode,
+    pub(super) version: Version,
+    pub(super) headers: HeaderMap,
+    redirects: usize,
+    /// The text of the body as far as it was buffered.
+    text: String,
+    /// How many bytes of the body were read, after decoding.
+    pub(super) body_bytes: usize,
+    /// There was more of it.
+    pub(super) is_capped: bool,
+    /// The permission to buffer it.
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl HttpFacts {
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn find(&self, source: Source, property: &str) -> Found<'_> {
+        match source {
+            Source::Status => Found::Text(self.status.as_u16().to_string().into()),
+            Source::Redirects => Found::Text(self.redirects.to_string().into()),
+            Source::BodySize => Found::Text(self.body_bytes.to_string().into()),
+            Source::FinalUrl => facts::text(Some(self.request.url.as_str())),
+            Source::HttpVersion => facts::text(Some(version_text(self.version))),
+            Source::Header => {
+                let values = self.headers.get_all(property).iter();
+                let texts = values.map(|value| String::from_utf8_lossy(value.as_bytes()));
+                Found::Texts(texts.collect())
+            }
+            Source::Body => facts::text(Some(&self.text)),
+            _ => Found::Missing,
+        }
+    }
+}
+
+pub(super) fn version_text(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_10 => "1.0",
+        Version::HTTP_2 => "2",
+        Version::HTTP_3 => "3",
+        _ => "1.1",
+    }
+}
+
+/// Where a body goes while it is read.
+struct BodySink<'a, 'n> {
+    finder: Option<&'a mut Finder<'n>>,
+    /// All of it, for assertions.
+    buffer: Option<&'a mut BodyBuffer<'n>>,
+    /// Its beginning, as evidence.
+    beginning: Vec<u8>,
+    read: usize,
+}
+
+impl Sink for BodySink<'_, '_> {
+    fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        self.read += bytes.len();
+        let room = MAX_BEGINNING - self.beginning.len();
+        self.beginning.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let found = match &mut self.finder {
+            Some(finder) => finder.take(bytes),
+            None => ControlFlow::Continue(()),
+        };
+        match &mut self.buffer {
+            Some(buffer) => {
+                buffer.take(bytes);
+                if buffer.is_starved { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            }
+            None => found,
+        }
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parts of one check")]
 async fn evaluate(
+    net: &Net,
     spec: &HttpSpec,
-    hop: &Hop,
+    check: &CheckRequest<'_>,
+    hop: Hop,
     mut session: Session,
     head: Head,
     cap: usize,
+    began: Instant,
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
     let status = status_line(head.status);
-    if !spec.accepted.contains(head.status.as_u16()) {
-        return Ok(TargetAnswer::down(status));
-    }
+    let is_accepted = spec.accepted.contains(head.status.as_u16());
     let note = if hop.downgraded { " (redirected from https to http)" } else { "" };
-    if spec.keyword.is_empty() {
+    let encoding = Encoding::of(&head.headers);
+    let announced = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let announced = announced.and_then(|value| value.parse().ok());
+    // Kept here, so that a response whose body fails is evidence, too.
+    trace.http = Some(Box::new(HttpFacts {
+        request: hop.request,
+        status: head.status,
+        version: head.version,
+        headers: head.headers,
+        redirects: trace.hops.len(),
+        text: String::new(),
+        body_bytes: 0,
+        is_capped: false,
+        _permit: None,
+    }));
+    let needs_body = check.needs_body();
+    if is_accepted && spec.keyword.is_empty() && !needs_body && !check.always {
         // Without a keyword there is no need to decode.
         session.read(head.body, Encoding::Plain, cap, &mut Discard, trace).await?;
         return Ok(TargetAnswer::up(format!("{status}{note}")));
     }
-    let mut finder = Finder::new(&spec.keyword, &head.headers);
-    let encoding = Encoding::of(&head.headers);
-    let end = session.read(head.body, encoding, cap, &mut finder, trace).await?;
+    if !is_accepted && check.evidence != EvidenceLevel::Full && !needs_body {
+        return Ok(TargetAnswer::down(Reason::HttpStatus, status));
+    }
+    let mut buffer = None;
+    if needs_body {
+        trace.stage = Stage::Judging;
+        buffer = Some(BodyBuffer::new(net.buffers(), announced, MAX_HTTP_BODY).await);
+    }
+    let headers = trace.http.as_ref().map(|facts| facts.headers.clone()).unwrap_or_default();
+    let keyword = Some(&spec.keyword).filter(|keyword| is_accepted && !keyword.is_empty());
+    let mut finder = keyword.map(|keyword| Finder::new(keyword, &headers));
+    let mut sink = BodySink {
+        finder: finder.as_mut(),
+        buffer: buffer.as_mut(),
+        beginning: Vec::new(),
+        read: 0,
+    };
+    let phases = trace.phases;
+    let waited = began.elapsed();
+    let cap = match (is_accepted, needs_body) {
+        (true, _) => cap,
+        (false, true) => MAX_HTTP_BODY,
+        (false, false) => MAX_BEGINNING,
+    };
+    let reading = session.read(head.body, encoding, cap, &mut sink, trace);
+    let end = if is_accepted {
+        reading.await
+    } else {
+        // The result is known; this is only for the evidence.
+        let read = tokio::time::timeout(evidence::MAX_EXTRA_TIME, reading).await;
+        read.unwrap_or(Ok(End::Capped)).or(Ok(End::Capped))
+    };
+    let (read, beginning) = (sink.read, std::mem::take(&mut sink.beginning));
+    let is_starved = buffer.as_ref().is_some_and(|buffer| buffer.is_starved);
+    let (bytes, permit) = match buffer {
+        Some(buffer) => buffer.into_parts(),
+        None => (beginning, None),
+    };
+    if let Some(facts) = &mut trace.http {
+        facts.text = decode_text(&headers, bytes);
+        facts.body_bytes = read;
+        facts.is_capped = !matches!(end, Ok(End::Complete));
+        facts._permit = permit;
+    }
+    if !is_accepted {
+        trace.phases = phases;
+        let down = TargetAnswer::down(Reason::HttpStatus, status);
+        return Ok(TargetAnswer { load_time: Some(waited), ..down });
+    }
+    let end = end?;
+    if is_starved {
+        let message = "the response was not judged: other checks use the memory for bodies";
+        return Err(ProbeError::fault(FaultKind::Resources, message));
+    }
+    let Some(mut finder) = finder else {
+        return Ok(TargetAnswer::up(format!("{status}{note}")));
+    };
     if finder.found() {
         return Ok(TargetAnswer::up(format!("{status}, keyword found{note}")));
     }
     let within = if end == End::Capped { "the first " } else { "" };
     let keyword = quote(&spec.keyword);
     let size = size(finder.read());
-    Ok(TargetAnswer::down(format!("keyword \"{keyword}\" not found in {within}{size}")))
+    let message = format!("keyword \"{keyword}\" not found in {within}{size}");
+    Ok(TargetAnswer::down(Reason::Keyword, message))
+}
+
+/// Whether a header describes the request and not its sender.
+pub(super) fn may_cross_origins(name: &str) -> bool {
+    CROSS_ORIGIN_HEADERS.iter().any(|known| known.as_str().eq_ignore_ascii_case(name))
 }
 
 /// One hop: the request, and whether the credentials may be sent.

@@ -119,6 +119,18 @@ impl Sink for Finder<'_> {
     }
 }
 
+/// A body as text, in the character set that it declares.
+pub(super) fn decode_text(headers: &HeaderMap, bytes: Vec<u8>) -> String {
+    let content_type = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
+    let declared = || charset_in(&bytes[..bytes.len().min(CHARSET_SCAN_BYTES)]);
+    let charset = charset_in(content_type.unwrap_or_default()).or_else(declared).unwrap_or(UTF_8);
+    if charset == UTF_8 && !bytes.starts_with(b"\xff\xfe") && !bytes.starts_with(b"\xfe\xff") {
+        return String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    }
+    charset.decode(&bytes).0.into_owned()
+}
+
 /// The character set after `charset=`, in a header or in a page's `meta`.
 fn charset_in(text: &[u8]) -> Option<&'static Encoding> {
     const CHARSET_ATTRIBUTE: &[u8] = b"charset";

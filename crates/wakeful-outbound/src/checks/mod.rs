@@ -1,8 +1,11 @@
 //! One check of a target: one file per type of monitor. A check ends by its
-//! deadline with an observation, or with the fault that prevented it.
+//! deadline with an observation, or with the fault that prevented it. Assertions
+//! are judged here, once for all types, on the facts that the check has found.
 
 mod dns;
-mod http;
+mod evidence;
+mod facts;
+pub(crate) mod http;
 mod keyword;
 mod ntlm;
 pub(crate) mod ping;
@@ -11,12 +14,17 @@ mod tcp;
 use futures_util::future::BoxFuture;
 use std::time::Duration;
 use tokio::time::Instant;
+use wakeful_core::assert::{Assertion, Judged, Path, Source};
+use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::Spec;
-use wakeful_core::observation::{Evidence, Fault, FaultKind, Observation};
+use wakeful_core::observation::{Contact, Fault, FaultKind, Observation};
+use wakeful_core::reason::Reason;
 
 use crate::net::error::ProbeError;
 use crate::net::{Deadline, Net, Trace};
+use dns::DnsFacts;
+use facts::CheckFacts;
 
 /// How much of a body is read: enough for a page, and more for keywords.
 const MAX_HTTP_BODY: usize = 1 << 20;
@@ -24,47 +32,100 @@ const MAX_KEYWORD_BODY: usize = 10 << 20;
 
 const MAX_MESSAGE_LENGTH: usize = 500;
 
-/// Runs one check for a team. The future may be dropped at any time.
+/// A check to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckRequest<'a> {
+    pub team: TeamId,
+    pub spec: &'a Spec,
+    pub assertions: &'a [Assertion],
+    pub evidence: EvidenceLevel,
+    /// Whether evidence is collected even if the target is healthy.
+    pub always: bool,
+}
+
+impl<'a> CheckRequest<'a> {
+    pub fn new(team: TeamId, spec: &'a Spec) -> Self {
+        Self { team, spec, assertions: &[], evidence: EvidenceLevel::Full, always: false }
+    }
+
+    /// Whether an assertion is about one of these.
+    fn asserts(&self, sources: &[Source]) -> bool {
+        self.assertions.iter().any(|one| sources.contains(&one.source))
+    }
+
+    /// Whether the body must be decoded and buffered.
+    fn needs_body(&self) -> bool {
+        self.asserts(&[Source::Body, Source::Json, Source::BodySize])
+    }
+
+    /// Whether a document must be parsed into a tree.
+    fn needs_tree(&self) -> bool {
+        let mut paths = self.assertions.iter().filter(|one| one.source == Source::Json);
+        paths.any(|one| Path::parse(&one.property).is_ok_and(|path| path.needs_tree()))
+    }
+}
+
+/// Runs one check. The future may be dropped at any time.
 pub async fn check(
     net: &Net,
-    team: TeamId,
-    spec: &Spec,
+    request: &CheckRequest<'_>,
     deadline: Deadline,
 ) -> Result<Observation, Fault> {
-    // Only keywords are searched in decoded content.
-    let share = matches!(spec, Spec::HttpKeyword(_)).then(|| net.decode_share(team));
+    // Only keywords and assertions search in decoded content.
+    let decodes = matches!(request.spec, Spec::HttpKeyword(_)) || request.needs_body();
+    let share = decodes.then(|| net.decode_share(request.team));
     let mut trace = Trace { decode_share: share.clone(), ..Trace::default() };
     let began = Instant::now();
-    let work = dispatch(net, spec, deadline, &mut trace);
+    let work = dispatch(net, request, deadline, &mut trace);
     let checked = match &share {
         Some(share) => share.limit(deadline, work).await,
         None => deadline.limit(work).await,
     };
-    let waited = share.map_or(Duration::ZERO, |share| share.waited());
-    match checked.unwrap_or_else(|| Err(trace.timed_out(deadline))) {
-        Ok(answer) => Ok(answer.observe(began.elapsed().saturating_sub(waited), trace)),
-        Err(ProbeError::Down(evidence, message)) => {
-            Ok(Observation::down(evidence, shortened(&message))
-                .with_phases(trace.phases)
-                .with_certificate(trace.certificate))
+    let waited = share.as_ref().map_or(Duration::ZERO, |share| share.waited());
+    let took = began.elapsed().saturating_sub(waited);
+    let mut answer = match checked.unwrap_or_else(|| Err(trace.timed_out(deadline))) {
+        Ok(answer) => answer,
+        Err(ProbeError::Down(contact, reason, message)) => {
+            TargetAnswer { contact, measured: false, ..TargetAnswer::down(reason, message) }
         }
-        Err(ProbeError::Fault(fault)) => Err(Fault::new(fault.kind, shortened(&fault.message))),
-    }
+        Err(ProbeError::Fault(fault)) => {
+            return Err(Fault::new(fault.kind, shortened(&fault.message)));
+        }
+    };
+    let load_time = answer.load_time.unwrap_or(took);
+    let judged = if request.assertions.is_empty() || !answer.measured {
+        Judged::default()
+    } else {
+        let facts = CheckFacts::new(net, &answer, &trace, load_time);
+        let judging = facts.judge(request, &mut trace);
+        match deadline.limit(judging).await {
+            Some(Ok(judged)) => judged,
+            Some(Err(fault)) => return Err(fault),
+            None => {
+                let message = "the response was not judged in time: Wakeful is busy with others";
+                return Err(Fault::new(FaultKind::Resources, message));
+            }
+        }
+    };
+    answer.apply(&judged);
+    Ok(answer.observe(net, request, load_time, trace, judged))
 }
 
 /// Boxed, because otherwise each check would take the space of the largest one.
 fn dispatch<'a>(
     net: &'a Net,
-    spec: &'a Spec,
+    request: &'a CheckRequest<'_>,
     deadline: Deadline,
     trace: &'a mut Trace,
 ) -> BoxFuture<'a, Result<TargetAnswer, ProbeError>> {
-    match spec {
-        Spec::Http(http) => Box::pin(http::check(net, http, MAX_HTTP_BODY, deadline, trace)),
-        Spec::HttpKeyword(http) => {
-            Box::pin(http::check(net, http, MAX_KEYWORD_BODY, deadline, trace))
+    match request.spec {
+        Spec::Http(http) => {
+            Box::pin(http::check(net, http, request, MAX_HTTP_BODY, deadline, trace))
         }
-        Spec::Dns(dns) => Box::pin(dns::check(net, dns, deadline, trace)),
+        Spec::HttpKeyword(http) => {
+            Box::pin(http::check(net, http, request, MAX_KEYWORD_BODY, deadline, trace))
+        }
+        Spec::Dns(dns) => Box::pin(dns::check(net, dns, request, deadline, trace)),
         Spec::Ping(ping) => Box::pin(ping::check(net, ping, deadline, trace)),
         Spec::Tcp(tcp) => Box::pin(tcp::check(net, tcp, deadline, trace)),
         Spec::Group(_) => Box::pin(std::future::ready(Err(ProbeError::fault(
@@ -80,29 +141,68 @@ fn dispatch<'a>(
 
 /// The response of a target, right or wrong.
 struct TargetAnswer {
-    up: bool,
+    /// Why it is down, if it is.
+    reason: Option<Reason>,
+    contact: Contact,
     message: String,
     /// Set when the check has a better measure than its whole duration.
     load_time: Option<Duration>,
+    /// Whether there was a response at all.
+    measured: bool,
+    dns: Option<Box<DnsFacts>>,
 }
 
 impl TargetAnswer {
     fn up(message: impl Into<String>) -> Self {
-        Self { up: true, message: message.into(), load_time: None }
+        Self {
+            reason: None,
+            contact: Contact::Answered,
+            message: message.into(),
+            load_time: None,
+            measured: true,
+            dns: None,
+        }
     }
 
-    fn down(message: impl Into<String>) -> Self {
-        Self { up: false, message: message.into(), load_time: None }
+    fn down(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason: Some(reason), ..Self::up(message) }
     }
 
-    fn observe(self, took: Duration, trace: Trace) -> Observation {
-        let load_time = self.load_time.unwrap_or(took);
+    /// Takes over what the assertions say, unless the target is down already.
+    fn apply(&mut self, judged: &Judged) {
+        if self.reason.is_some() {
+            return;
+        }
+        if let Some((reason, message)) = judged.failure() {
+            self.reason = Some(reason);
+            self.message = message;
+        }
+    }
+
+    fn observe(
+        self,
+        net: &Net,
+        request: &CheckRequest<'_>,
+        load_time: Duration,
+        mut trace: Trace,
+        judged: Judged,
+    ) -> Observation {
         let message = shortened(&self.message);
-        let observed = if self.up {
-            Observation::up(load_time, message)
-        } else {
-            Observation::down(Evidence::Answered, message).with_load_time(load_time)
+        let mut observed = match self.reason {
+            None => Observation::up(load_time, message),
+            Some(reason) if self.measured => {
+                Observation::down(self.contact, reason, message).with_load_time(load_time)
+            }
+            Some(reason) => Observation::down(self.contact, reason, message),
         };
+        if observed.up {
+            observed.warnings = judged.warnings();
+        }
+        let is_healthy = observed.up && observed.warnings.is_empty();
+        if (request.always || !is_healthy) && request.evidence != EvidenceLevel::None {
+            let dns = self.dns.as_deref();
+            observed.evidence = evidence::collect(net, request, &mut trace, dns, judged);
+        }
         observed.with_phases(trace.phases).with_certificate(trace.certificate)
     }
 }

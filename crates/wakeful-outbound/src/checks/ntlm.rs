@@ -10,6 +10,7 @@ use http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use md4::{Digest as _, Md4};
 use md5::Md5;
 use wakeful_core::observation::FaultKind;
+use wakeful_core::reason::Reason;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
@@ -66,12 +67,16 @@ pub(super) async fn send_authenticated(
             session.send(request, trace).await
         };
     };
-    let challenge = Challenge::read(&challenge)
-        .ok_or_else(|| ProbeError::answered("the server sent an invalid NTLM challenge"))?;
+    let challenge = Challenge::read(&challenge).ok_or_else(|| {
+        ProbeError::answered(Reason::Auth, "the server sent an invalid NTLM challenge")
+    })?;
     let end =
         session.read(head.body, Encoding::Plain, MAX_REFUSAL_BYTES, &mut Discard, trace).await?;
     if end != End::Complete {
-        return Err(ProbeError::answered("the body of the server's NTLM challenge is too long"));
+        return Err(ProbeError::answered(
+            Reason::Auth,
+            "the body of the server's NTLM challenge is too long",
+        ));
     }
     let mut random = [0; 8];
     getrandom::fill(&mut random)

@@ -47,6 +47,7 @@ pub(super) async fn check(
     let addrs = one_of_each_family(&addrs);
     let (from, took) = net.pinger().echo(net, &addrs, resend_interval).await?;
     trace.phases.first_byte = Some(took);
+    trace.address = Some(SocketAddr::new(from, 0));
     let message = format!("{from} answered");
     Ok(TargetAnswer { load_time: Some(took), ..TargetAnswer::up(message) })
 }

@@ -114,7 +114,7 @@ impl DecodeShare {
         }
     }
 
-    async fn turn(&self) -> Result<Turn<TeamId>, ProbeError> {
+    pub(crate) async fn turn(&self) -> Result<Turn<TeamId>, ProbeError> {
         let left = MAX_WAIT.saturating_sub(self.waited());
         let turn = self.wait(timeout(left, self.turns.0.turn(self.team))).await;
         turn.ok().and_then(Result::ok).ok_or_else(|| {
@@ -278,7 +278,12 @@ mod tests {
         assert!(began.elapsed() <= 11 * second, "{:?}", began.elapsed());
 
         // A target that meanwhile gave up is not down.
-        let closed = || ProbeError::answered("incomplete response");
+        let closed = || {
+            ProbeError::answered(
+                wakeful_core::reason::Reason::HttpIncomplete,
+                "incomplete response",
+            )
+        };
         assert!(matches!(waiting.explain(closed()), ProbeError::Fault(_)));
         assert!(matches!(share(&turns, 1).explain(closed()), ProbeError::Down(..)));
 

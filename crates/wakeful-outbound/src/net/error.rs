@@ -2,21 +2,22 @@
 //! target, or the cause is on our side and says nothing about it.
 
 use std::io;
-use wakeful_core::observation::{Evidence, Fault, FaultKind};
+use wakeful_core::observation::{Contact, Fault, FaultKind};
+use wakeful_core::reason::Reason;
 
 use super::guard::Denied;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeError {
-    /// The target is down; the evidence says what was received.
-    Down(Evidence, String),
+    /// The target is down: what was received from it, why, and the message for people.
+    Down(Contact, Reason, String),
     /// The check could not be performed.
     Fault(Fault),
 }
 
 impl ProbeError {
-    pub(crate) fn answered(message: impl Into<String>) -> Self {
-        Self::Down(Evidence::Answered, message.into())
+    pub(crate) fn answered(reason: Reason, message: impl Into<String>) -> Self {
+        Self::Down(Contact::Answered, reason, message.into())
     }
 
     pub(crate) fn fault(kind: FaultKind, message: impl AsRef<str>) -> Self {
@@ -24,29 +25,37 @@ impl ProbeError {
     }
 
     pub(crate) fn no_answer() -> Self {
-        Self::Down(Evidence::Silence, "no answer".to_owned())
+        Self::Down(Contact::Silence, Reason::NoReply, "no answer".to_owned())
     }
 
     /// The message for people.
     pub fn message(&self) -> &str {
         match self {
-            Self::Down(_, message) => message,
+            Self::Down(_, _, message) => message,
             Self::Fault(fault) => &fault.message,
         }
     }
 
     pub(crate) fn from_io(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;
-        let down = |evidence, message: &str| Self::Down(evidence, message.to_owned());
+        let down = |contact, reason, message: &str| Self::Down(contact, reason, message.to_owned());
         match error.kind() {
-            Kind::ConnectionRefused => down(Evidence::Refused, "connection refused"),
-            Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => {
-                down(Evidence::Refused, "connection reset by the server")
+            Kind::ConnectionRefused => {
+                down(Contact::Refused, Reason::ConnectRefused, "connection refused")
             }
-            Kind::TimedOut => down(Evidence::Silence, "no answer"),
-            Kind::HostUnreachable => down(Evidence::Unreachable, "no route to the host"),
-            Kind::NetworkUnreachable => down(Evidence::Unreachable, "network unreachable"),
-            Kind::UnexpectedEof => down(Evidence::Answered, "the server closed the connection"),
+            Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => {
+                down(Contact::Refused, Reason::ConnectReset, "connection reset by the server")
+            }
+            Kind::TimedOut => down(Contact::Silence, Reason::ConnectTimeout, "no answer"),
+            Kind::HostUnreachable => {
+                down(Contact::Unreachable, Reason::Unreachable, "no route to the host")
+            }
+            Kind::NetworkUnreachable => {
+                down(Contact::Unreachable, Reason::Unreachable, "network unreachable")
+            }
+            Kind::UnexpectedEof => {
+                down(Contact::Answered, Reason::ConnectReset, "the server closed the connection")
+            }
             Kind::NetworkDown => Self::fault(FaultKind::Network, "our own network is down"),
             Kind::PermissionDenied => Self::fault(
                 FaultKind::Permission,
@@ -59,7 +68,7 @@ impl ProbeError {
             _ if error.raw_os_error().is_some() => Self::from_os(error),
             // Not from the operating system but from a protocol, about the
             // target's data.
-            _ => Self::answered(error.to_string()),
+            _ => Self::answered(Reason::Protocol, error.to_string()),
         }
     }
 
@@ -74,7 +83,8 @@ impl ProbeError {
                 Self::fault(FaultKind::Resources, "out of memory for sockets")
             }
             Some(libc::EAFNOSUPPORT) => Self::Down(
-                Evidence::Unreachable,
+                Contact::Unreachable,
+                Reason::Unreachable,
                 "this machine has no network of this address family (IPv6)".to_owned(),
             ),
             _ => Self::fault(FaultKind::Internal, error.to_string()),
@@ -93,10 +103,10 @@ impl ProbeError {
 
     fn specificity(&self) -> u8 {
         match self {
-            Self::Down(Evidence::Answered | Evidence::Refused, _) => 3,
+            Self::Down(Contact::Answered | Contact::Refused, ..) => 3,
             Self::Fault(_) => 2,
-            Self::Down(Evidence::Silence, _) => 1,
-            Self::Down(Evidence::Unreachable, _) => 0,
+            Self::Down(Contact::Silence, ..) => 1,
+            Self::Down(Contact::Unreachable, ..) => 0,
         }
     }
 }
@@ -117,16 +127,17 @@ mod tests {
 
     #[test]
     fn errors_caused_by_the_target_are_observations() {
-        for (errno, evidence) in [
-            (libc::ECONNREFUSED, Evidence::Refused),
-            (libc::ECONNRESET, Evidence::Refused),
-            (libc::EPIPE, Evidence::Refused),
-            (libc::ETIMEDOUT, Evidence::Silence),
-            (libc::EHOSTUNREACH, Evidence::Unreachable),
-            (libc::ENETUNREACH, Evidence::Unreachable),
-            (libc::EAFNOSUPPORT, Evidence::Unreachable),
+        for (errno, contact, reason) in [
+            (libc::ECONNREFUSED, Contact::Refused, Reason::ConnectRefused),
+            (libc::ECONNRESET, Contact::Refused, Reason::ConnectReset),
+            (libc::EPIPE, Contact::Refused, Reason::ConnectReset),
+            (libc::ETIMEDOUT, Contact::Silence, Reason::ConnectTimeout),
+            (libc::EHOSTUNREACH, Contact::Unreachable, Reason::Unreachable),
+            (libc::ENETUNREACH, Contact::Unreachable, Reason::Unreachable),
+            (libc::EAFNOSUPPORT, Contact::Unreachable, Reason::Unreachable),
         ] {
-            assert!(matches!(of(errno), ProbeError::Down(seen, _) if seen == evidence), "{errno}");
+            let ProbeError::Down(seen, why, _) = of(errno) else { panic!("{errno} is a fault") };
+            assert_eq!((seen, why), (contact, reason), "{errno}");
         }
     }
 

@@ -6,7 +6,7 @@
 use bytes::{Bytes, BytesMut};
 use futures_util::future::BoxFuture;
 use http::header::{CONNECTION, HOST, HeaderValue};
-use http::{HeaderMap, Method, StatusCode, Uri};
+use http::{HeaderMap, Method, StatusCode, Uri, Version};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
@@ -21,13 +21,14 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use url::{Position, Url};
 use wakeful_core::heartbeat::Phases;
-use wakeful_core::observation::{Certificate, Evidence, FaultKind};
+use wakeful_core::observation::{Certificate, Contact, FaultKind};
+use wakeful_core::reason::Reason;
 
 use super::connection::{HttpConnection, Stream, Tasks};
 use super::decode::{BodyReader, Encoding, End, Sink, too_many_windows};
 use super::decode_turns::DecodeMeter;
 use super::error::ProbeError;
-use super::http1::{Framing, Http1Exchange, MAX_INTERIM_RESPONSES, only_interim};
+use super::http1::{Framing, Http1Exchange, MAX_INTERIM_RESPONSES, incomplete, only_interim};
 use super::tls::{Offer, Trust, explain_tls};
 use super::{Deadline, Net, Stage, Target, Trace, add};
 
@@ -96,6 +97,7 @@ pub(crate) enum ConnectionMode {
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
+    pub(crate) version: Version,
     pub(crate) body: Body,
 }
 
@@ -205,7 +207,8 @@ impl Session {
         let head = match self {
             Self::Plain(exchange) => {
                 let (status, headers, body) = exchange.send_request(request).await?;
-                Head { status, headers, body: Body::Plain(body) }
+                let version = exchange.version();
+                Head { status, headers, version, body: Body::Plain(body) }
             }
             Self::General(general) => general.send(request).await?,
         };
@@ -241,7 +244,10 @@ impl Session {
         let mut meter = share.as_deref().map(DecodeMeter::new);
         let team = share.as_ref().map(|share| share.team());
         let mut reading = BodyReader::new(encoding, cap, sink, team).map_err(cannot_decode)?;
-        let garbled = |_| ProbeError::answered(format!("the response is not valid {encoding}"));
+        let garbled = |_| {
+            let message = format!("the response is not valid {encoding}");
+            ProbeError::answered(Reason::HttpInvalid, message)
+        };
         let (mut end, mut pieces, mut received) = (None, 0, 0);
         while end.is_none() {
             let piece = tokio::select! {
@@ -252,7 +258,10 @@ impl Session {
             pieces += 1;
             received += bytes.len();
             if pieces > MAX_SMALL_PIECES + received / MIN_PIECE_BYTES {
-                return Err(ProbeError::answered("the response is sent in too many small pieces"));
+                return Err(ProbeError::answered(
+                    Reason::HttpInvalid,
+                    "the response is sent in too many small pieces",
+                ));
             }
             let mut rest = &bytes[..];
             while end.is_none() && !reading.needs_more(rest) {
@@ -346,14 +355,15 @@ impl HyperSession {
             () = too_many.notified() => return Err(only_interim()),
         };
         let (head, body) = answer.map_err(|error| explain(&error))?.into_parts();
-        Ok(Head { status: head.status, headers: head.headers, body: Body::General(body) })
+        let http::response::Parts { status, headers, version, .. } = head;
+        Ok(Head { status, headers, version, body: Body::General(body) })
     }
 
     async fn piece(&mut self, body: &mut Incoming) -> Result<Option<Bytes>, ProbeError> {
         loop {
             let Some(frame) = self.connection.drive(body.frame()).await else { return Ok(None) };
             // Trailers are ignored.
-            if let Ok(bytes) = frame.map_err(|error| incomplete(&error))?.into_data() {
+            if let Ok(bytes) = frame.map_err(|error| explain_incomplete(&error))?.into_data() {
                 return Ok(Some(bytes));
             }
         }
@@ -396,10 +406,11 @@ pub(super) fn cannot_send_url() -> ProbeError {
 }
 
 pub(super) fn too_many_headers() -> ProbeError {
-    ProbeError::answered(format!(
+    let message = format!(
         "the response headers exceed {} KiB or {MAX_HEADER_COUNT} lines",
         MAX_HEADER_BYTES / 1024
-    ))
+    );
+    ProbeError::answered(Reason::HttpInvalid, message)
 }
 
 /// Why no response arrived.
@@ -411,28 +422,32 @@ fn explain(error: &hyper::Error) -> ProbeError {
         return too_many_headers();
     }
     if error.is_parse() {
-        return ProbeError::answered("the response is not valid HTTP");
+        return ProbeError::answered(Reason::HttpInvalid, "the response is not valid HTTP");
     }
     if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
-        return ProbeError::answered("the server closed the connection without a response");
+        return ProbeError::answered(
+            Reason::HttpIncomplete,
+            "the server closed the connection without a response",
+        );
     }
-    ProbeError::answered(format!("HTTP failed: {}", last_cause(error)))
+    ProbeError::answered(Reason::HttpInvalid, format!("HTTP failed: {}", last_cause(error)))
 }
 
 /// Why a body is incomplete.
-fn incomplete(error: &hyper::Error) -> ProbeError {
-    io_cause(error).map_or_else(|| ProbeError::answered("incomplete response"), explain_interrupted)
+fn explain_incomplete(error: &hyper::Error) -> ProbeError {
+    io_cause(error).map_or_else(incomplete, explain_interrupted)
 }
 
 /// The same for an error of the connection.
 pub(super) fn explain_interrupted(error: &io::Error) -> ProbeError {
     match ProbeError::from_io(error) {
-        ProbeError::Down(Evidence::Refused, _) => ProbeError::Down(
-            Evidence::Refused,
+        ProbeError::Down(Contact::Refused, ..) => ProbeError::Down(
+            Contact::Refused,
+            Reason::HttpIncomplete,
             "incomplete response: connection reset by the server".to_owned(),
         ),
         ProbeError::Fault(fault) if fault.kind != FaultKind::Internal => ProbeError::Fault(fault),
-        _ => ProbeError::answered("incomplete response"),
+        _ => incomplete(),
     }
 }
 

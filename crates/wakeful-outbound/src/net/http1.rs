@@ -8,7 +8,7 @@ use http::header::{
     CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, Version};
 use memchr::memchr;
 use std::io;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -21,6 +21,7 @@ use super::http::{
     too_many_headers,
 };
 use super::tls::explain_tls;
+use wakeful_core::reason::Reason;
 
 /// The sizes of the first and of later reads.
 const FIRST_READ_BYTES: usize = 2_048;
@@ -38,6 +39,8 @@ pub(crate) struct Http1Exchange {
     searched: usize,
     /// Whether anything has been read.
     began: bool,
+    /// Whether the server speaks HTTP/1.0.
+    old: bool,
 }
 
 /// How the end of a body is determined.
@@ -69,7 +72,7 @@ pub(super) fn is_supported(request: &Request) -> bool {
 
 impl Http1Exchange {
     pub(super) fn new(stream: Stream) -> Self {
-        Self { stream, buffer: BytesMut::new(), searched: 0, began: false }
+        Self { stream, buffer: BytesMut::new(), searched: 0, began: false, old: false }
     }
 
     /// Sends the request and reads the head of its response.
@@ -102,10 +105,16 @@ impl Http1Exchange {
             }
             if self.fill().await.map_err(|error| failed(&error))? == 0 {
                 return Err(ProbeError::answered(
+                    Reason::HttpIncomplete,
                     "the server closed the connection without a response",
                 ));
             }
         }
+    }
+
+    /// The version of the response.
+    pub(super) fn version(&self) -> Version {
+        if self.old { Version::HTTP_10 } else { Version::HTTP_11 }
     }
 
     /// The next piece of the body; `None` at its end.
@@ -124,7 +133,7 @@ impl Http1Exchange {
                 }
                 Framing::Chunked(chunk) => match chunk.next(&mut self.buffer) {
                     Some(Ok(piece)) => return Ok(piece),
-                    Some(Err(Garbled)) => return Err(ProbeError::answered("incomplete response")),
+                    Some(Err(Garbled)) => return Err(incomplete()),
                     None => {}
                 },
                 Framing::Length(_) | Framing::UntilClose => {}
@@ -132,7 +141,7 @@ impl Http1Exchange {
             let ended = self.fill().await.map_err(|error| explain_interrupted(&error))? == 0;
             match body {
                 Framing::UntilClose if ended => return Ok(None),
-                _ if ended => return Err(ProbeError::answered("incomplete response")),
+                _ if ended => return Err(incomplete()),
                 _ => {}
             }
         }
@@ -185,8 +194,8 @@ impl Http1Exchange {
             let value = HeaderValue::from_bytes(header.value).map_err(|_| invalid())?;
             headers.append(name, value);
         }
-        let old = parsed.version == Some(0);
-        let body = framing(method, status, &headers, old).ok_or_else(invalid)?;
+        self.old = parsed.version == Some(0);
+        let body = framing(method, status, &headers, self.old).ok_or_else(invalid)?;
         let _ = self.buffer.split_to(length);
         self.searched = 0;
         Ok((status, headers, body))
@@ -333,12 +342,17 @@ fn failed(error: &io::Error) -> ProbeError {
     explain_tls(error).unwrap_or_else(|| ProbeError::from_io(error))
 }
 
+/// The body ended early.
+pub(super) fn incomplete() -> ProbeError {
+    ProbeError::answered(Reason::HttpIncomplete, "incomplete response")
+}
+
 pub(super) fn only_interim() -> ProbeError {
-    ProbeError::answered("the server sends only interim responses")
+    ProbeError::answered(Reason::HttpInvalid, "the server sends only interim responses")
 }
 
 fn invalid() -> ProbeError {
-    ProbeError::answered("the response is not valid HTTP")
+    ProbeError::answered(Reason::HttpInvalid, "the response is not valid HTTP")
 }
 
 #[cfg(test)]

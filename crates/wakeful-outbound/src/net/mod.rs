@@ -2,6 +2,7 @@
 //! outgoing connection passes `Net::open` or its guard, and ends at a
 //! `Deadline`.
 
+pub(crate) mod buffered;
 mod connection;
 pub mod decode;
 mod decode_turns;
@@ -21,14 +22,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
+use wakeful_core::evidence::HopEvidence;
 use wakeful_core::heartbeat::Phases;
 use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::Host;
-use wakeful_core::observation::{Certificate, Evidence, FaultKind};
+use wakeful_core::observation::{Certificate, Contact, FaultKind};
+use wakeful_core::reason::Reason;
 use wakeful_core::time::Clock;
 
+use crate::checks::http::HttpFacts;
 use crate::checks::ping::Pinger;
 use crate::notify::renderers::Renderers;
+use buffered::{Buffers, PatternCache};
 pub(crate) use connection::Stream;
 pub(crate) use decode_turns::DecodeShare;
 use decode_turns::DecodeTurns;
@@ -53,6 +58,8 @@ pub struct Net {
     clock: Arc<dyn Clock>,
     renderers: Renderers,
     decode_turns: Arc<DecodeTurns>,
+    buffers: Buffers,
+    patterns: PatternCache,
 }
 
 impl Net {
@@ -65,7 +72,17 @@ impl Net {
     /// With the given parts, for a private resolver or a private authority.
     pub fn with(guard: Guard, names: NameResolver, tls: Tls, clock: Arc<dyn Clock>) -> Self {
         let (pinger, renderers) = (Pinger::default(), Renderers::default());
-        Self { guard, names, tls, pinger, clock, renderers, decode_turns: Arc::default() }
+        Self {
+            guard,
+            names,
+            tls,
+            pinger,
+            clock,
+            renderers,
+            decode_turns: Arc::default(),
+            buffers: Buffers::default(),
+            patterns: PatternCache::default(),
+        }
     }
 
     pub fn guard(&self) -> &Guard {
@@ -88,6 +105,20 @@ impl Net {
     /// For a check whose content is decoded or searched.
     pub(crate) fn decode_share(&self, team: TeamId) -> Arc<DecodeShare> {
         Arc::new(DecodeShare::new(Arc::clone(&self.decode_turns), team))
+    }
+
+    /// The bodies that checks may buffer at one time, in bytes.
+    #[must_use]
+    pub fn with_max_buffered_bytes(self, bytes: usize) -> Self {
+        Self { buffers: Buffers::new(bytes), ..self }
+    }
+
+    pub(crate) fn buffers(&self) -> &Buffers {
+        &self.buffers
+    }
+
+    pub(crate) fn patterns(&self) -> &PatternCache {
+        &self.patterns
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -124,10 +155,12 @@ impl Net {
         let addrs = self.addresses(target, port, deadline, trace).await?;
         trace.stage = Stage::Connecting;
         let began = Instant::now();
-        let stream = match addrs[..] {
+        trace.address = Some(addrs[0]);
+        let (addr, stream) = match addrs[..] {
             [only] => self.open(only).await?,
             _ => self.race(&addrs).await?,
         };
+        trace.address = Some(addr);
         add(&mut trace.phases.connect, began.elapsed());
         Ok(stream)
     }
@@ -154,12 +187,14 @@ impl Net {
         let found = self.names.lookup(name, deadline).await?;
         add(&mut trace.phases.resolve, began.elapsed());
         let addrs = found.iter().map(|ip| SocketAddr::new(*ip, port)).collect();
-        Ok(interleave(&self.guard.vet(name, addrs)?))
+        let addrs = interleave(&self.guard.vet(name, addrs)?);
+        trace.resolved.clone_from(&addrs);
+        Ok(addrs)
     }
 
     /// Tries the addresses in turn, each with a short head start on the next,
     /// and returns the first that connects.
-    async fn race(&self, addrs: &[SocketAddr]) -> Result<TcpStream, ProbeError> {
+    async fn race(&self, addrs: &[SocketAddr]) -> Result<(SocketAddr, TcpStream), ProbeError> {
         let mut waiting = addrs.iter().take(MAX_ADDRESSES);
         let mut running = FuturesUnordered::new();
         let mut last_failure: Option<ProbeError> = None;
@@ -170,7 +205,7 @@ impl Net {
             let more = waiting.len() > 0;
             tokio::select! {
                 tried = running.next() => match tried {
-                    Some(Ok(stream)) => return Ok(stream),
+                    Some(Ok(reached)) => return Ok(reached),
                     Some(Err(failure)) => last_failure = Some(failure.or_more_specific(last_failure)),
                     None => return Err(last_failure.unwrap_or_else(ProbeError::no_answer)),
                 },
@@ -194,9 +229,10 @@ impl Net {
 
     /// The only place where a TCP connection is opened.
     #[expect(clippy::disallowed_methods, reason = "the guard has been asked")]
-    async fn open(&self, addr: SocketAddr) -> Result<TcpStream, ProbeError> {
+    async fn open(&self, addr: SocketAddr) -> Result<(SocketAddr, TcpStream), ProbeError> {
         self.guard.check(addr)?;
-        TcpStream::connect(addr).await.map_err(|error| ProbeError::from_io(&error))
+        let stream = TcpStream::connect(addr).await;
+        stream.map(|stream| (addr, stream)).map_err(|error| ProbeError::from_io(&error))
     }
 }
 
@@ -272,6 +308,22 @@ pub(crate) struct Trace {
     pub(crate) phases: Phases,
     pub(crate) certificate: Option<Certificate>,
     pub(crate) stage: Stage,
+    /// The addresses of the name; empty if the target is an address.
+    pub(crate) resolved: Vec<SocketAddr>,
+    /// The address connected to, or else the first that was tried.
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) tls: Option<Box<TlsTrace>>,
+    /// The redirects that were followed.
+    pub(crate) hops: Vec<HopEvidence>,
+    pub(crate) http: Option<Box<HttpFacts>>,
+}
+
+/// An established TLS session.
+pub(crate) struct TlsTrace {
+    pub(crate) version: Option<rustls::ProtocolVersion>,
+    pub(crate) cipher: Option<rustls::CipherSuite>,
+    pub(crate) alpn: Option<Vec<u8>>,
+    pub(crate) leaf: Option<rustls::pki_types::CertificateDer<'static>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -282,28 +334,40 @@ pub(crate) enum Stage {
     Securing,
     Waiting,
     Reading,
+    /// Waiting for memory, or for a turn to judge the response.
+    Judging,
 }
 
 impl Trace {
     /// The meaning of a missed deadline, which depends on the stage.
     pub(crate) fn timed_out(&self, deadline: Deadline) -> ProbeError {
         let span = deadline.span();
-        let message = match self.stage {
+        let (reason, message) = match self.stage {
             // The cause of the silence is unknown, so nothing is known about
             // the target.
             Stage::Resolving => {
                 let message = format!("the name was not resolved within {span}");
                 return ProbeError::fault(FaultKind::Network, message);
             }
-            Stage::Connecting | Stage::Waiting => format!("no answer within {span}"),
-            Stage::Securing => format!("TLS handshake not finished within {span}"),
-            Stage::Reading => format!("response not complete within {span}"),
+            Stage::Judging => {
+                let message = "the response was not judged in time: Wakeful is busy with others";
+                return ProbeError::fault(FaultKind::Resources, message);
+            }
+            Stage::Connecting => (Reason::ConnectTimeout, format!("no answer within {span}")),
+            Stage::Waiting if self.phases.connect.is_none() => {
+                (Reason::NoReply, format!("no answer within {span}"))
+            }
+            Stage::Waiting => (Reason::TimeoutFirstByte, format!("no answer within {span}")),
+            Stage::Securing => {
+                (Reason::TlsTimeout, format!("TLS handshake not finished within {span}"))
+            }
+            Stage::Reading => (Reason::TimeoutBody, format!("response not complete within {span}")),
         };
         // A connection that opened proves that our network works, whatever came
         // after.
         match self.phases.connect {
-            Some(_) => ProbeError::Down(Evidence::Answered, message),
-            None => ProbeError::Down(Evidence::Silence, message),
+            Some(_) => ProbeError::Down(Contact::Answered, reason, message),
+            None => ProbeError::Down(Contact::Silence, reason, message),
         }
     }
 }

@@ -11,7 +11,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
-use wakeful_core::observation::{Evidence, FaultKind};
+use wakeful_core::observation::{Contact, FaultKind};
+use wakeful_core::reason::Reason;
 
 use super::Deadline;
 use super::error::ProbeError;
@@ -83,7 +84,10 @@ impl NameResolver {
             NetError::Dns(DnsError::ResponseCode(code)) => Err(refused(name, code)),
             // Includes a name that cannot be queried at all.
             NetError::Proto(_) | NetError::Msg(_) | NetError::Message(_) => {
-                Err(ProbeError::answered(format!("{name} cannot be resolved: {error}")))
+                Err(ProbeError::answered(
+                    Reason::DnsServfail,
+                    format!("{name} cannot be resolved: {error}"),
+                ))
             }
             NetError::Timeout => Err(diagnose_timeout(resolver, name, deadline).await),
             other => Err(resolver_fault(&other)),
@@ -143,9 +147,11 @@ async fn diagnose_timeout(resolver: &TokioResolver, name: &str, deadline: Deadli
     // deadline.
     let left = deadline.at().saturating_duration_since(Instant::now());
     match tokio::time::timeout(DIAGNOSIS_TIME.min(left.mul_f64(0.8)), known).await {
-        Ok(Ok(_) | Err(NetError::Dns(_))) => {
-            ProbeError::Down(Evidence::Silence, format!("the name servers of {name} do not answer"))
-        }
+        Ok(Ok(_) | Err(NetError::Dns(_))) => ProbeError::Down(
+            Contact::Silence,
+            Reason::DnsServfail,
+            format!("the name servers of {name} do not answer"),
+        ),
         Ok(Err(error)) => resolver_fault(&error),
         Err(_) => resolver_fault(&NetError::Timeout),
     }
@@ -160,19 +166,22 @@ fn give_up_at(deadline: Deadline) -> Instant {
 
 fn refused(name: &str, code: ResponseCode) -> ProbeError {
     match code {
-        ResponseCode::NXDomain => ProbeError::answered(format!("the name {name} does not exist")),
+        ResponseCode::NXDomain => {
+            ProbeError::answered(Reason::DnsNxdomain, format!("the name {name} does not exist"))
+        }
         ResponseCode::NoError => no_address(name),
         // A resolver returns this when it failed, perhaps for lack of a
         // network.
         code => ProbeError::Down(
-            Evidence::Silence,
+            Contact::Silence,
+            if code == ResponseCode::Refused { Reason::DnsRefused } else { Reason::DnsServfail },
             format!("the name {name} cannot be resolved: {}", code.to_str()),
         ),
     }
 }
 
 fn no_address(name: &str) -> ProbeError {
-    ProbeError::answered(format!("the name {name} has no address"))
+    ProbeError::answered(Reason::DnsNoAddress, format!("the name {name} has no address"))
 }
 
 fn resolver_fault(error: &NetError) -> ProbeError {

@@ -19,12 +19,13 @@ use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::observation::{Certificate, ChainCertificate, FaultKind};
+use wakeful_core::observation::{Certificate, ChainCertificate, Contact, FaultKind};
+use wakeful_core::reason::Reason;
 use wakeful_core::time::{Clock, Millis};
 use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
 use super::error::ProbeError;
-use super::{Stage, Trace, add};
+use super::{Stage, TlsTrace, Trace, add};
 
 const DAY: Duration = Duration::from_secs(86_400);
 /// How many names of a certificate are read; some have hundreds.
@@ -119,9 +120,17 @@ impl Tls {
         let now = clock.now();
         let judged = self.verify(shown, &name, now);
         trace.certificate = describe(shown, judged.is_ok());
+        let session = stream.get_ref().1;
+        trace.tls = Some(Box::new(TlsTrace {
+            version: session.protocol_version(),
+            cipher: session.negotiated_cipher_suite().map(|suite| suite.suite()),
+            alpn: session.alpn_protocol().map(<[u8]>::to_vec),
+            leaf: shown.first().cloned(),
+        }));
         match (judged, trust) {
             (Err(error), Trust::Required) => {
-                Err(ProbeError::answered(explain_distrust(&error, shown, host, now)))
+                let (reason, message) = explain_distrust(&error, shown, host, now);
+                Err(ProbeError::answered(reason, message))
             }
             _ => Ok(stream),
         }
@@ -250,37 +259,44 @@ fn explain_distrust(
     shown: &[CertificateDer<'_>],
     host: &str,
     now: Millis,
-) -> String {
+) -> (Reason, String) {
     let Error::InvalidCertificate(why) = error else {
-        return format!("certificate not accepted: {error}");
+        return (Reason::TlsUntrusted, format!("certificate not accepted: {error}"));
     };
     let leaf = shown.first().and_then(|leaf| X509Certificate::from_der(leaf).ok());
     if let Some((_, leaf)) = &leaf {
         let ends = expiry(leaf);
         if ends < now {
-            return format!("certificate expired {} ago", days(now.since(ends)));
+            let message = format!("certificate expired {} ago", days(now.since(ends)));
+            return (Reason::TlsExpired, message);
         }
     }
     let self_signed = leaf.as_ref().is_some_and(|(_, leaf)| leaf.subject() == leaf.issuer());
     match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             let others = leaf.as_ref().map(|(_, leaf)| first_names(leaf)).unwrap_or_default();
-            format!("certificate is not for {host} but for {}", others.join(", "))
+            let message = format!("certificate is not for {host} but for {}", others.join(", "));
+            (Reason::TlsName, message)
         }
-        _ if self_signed => "certificate is self-signed".to_owned(),
+        _ if self_signed => (Reason::TlsSelfSigned, "certificate is self-signed".to_owned()),
         CertificateError::UnknownIssuer => {
-            "certificate is not signed by a trusted authority".to_owned()
+            let message = "certificate is not signed by a trusted authority".to_owned();
+            (Reason::TlsUntrusted, message)
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "a certificate in the chain has expired".to_owned()
+            (Reason::TlsExpired, "a certificate in the chain has expired".to_owned())
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "certificate is not valid yet".to_owned()
+            (Reason::TlsNotYetValid, "certificate is not valid yet".to_owned())
         }
-        CertificateError::Revoked => "certificate is revoked".to_owned(),
-        CertificateError::BadEncoding => "certificate cannot be parsed".to_owned(),
-        CertificateError::BadSignature => "certificate has an invalid signature".to_owned(),
-        other => format!("certificate not accepted: {other}"),
+        CertificateError::Revoked => (Reason::TlsUntrusted, "certificate is revoked".to_owned()),
+        CertificateError::BadEncoding => {
+            (Reason::TlsUntrusted, "certificate cannot be parsed".to_owned())
+        }
+        CertificateError::BadSignature => {
+            (Reason::TlsUntrusted, "certificate has an invalid signature".to_owned())
+        }
+        other => (Reason::TlsUntrusted, format!("certificate not accepted: {other}")),
     }
 }
 
@@ -308,6 +324,24 @@ fn name_text(name: &GeneralName<'_>) -> Option<String> {
     }
 }
 
+/// The SHA-256 of a certificate as hex, and the kind and size of its key.
+pub(crate) fn fingerprint_and_key(leaf: &CertificateDer<'_>) -> (String, String) {
+    use sha2::Digest as _;
+    use x509_parser::public_key::PublicKey;
+    let fingerprint = data_encoding::HEXLOWER.encode(&sha2::Sha256::digest(leaf));
+    let key =
+        X509Certificate::from_der(leaf).ok().map(|(_, leaf)| match leaf.public_key().parsed() {
+            Ok(PublicKey::RSA(key)) => format!("rsa {}", key.key_size()),
+            Ok(PublicKey::EC(point)) => format!("ec p{}", point.key_size()),
+            Ok(PublicKey::DSA(_)) => "dsa".to_owned(),
+            _ if leaf.public_key().algorithm.algorithm.to_id_string() == "1.3.101.112" => {
+                "ed25519".to_owned()
+            }
+            _ => "unknown".to_owned(),
+        });
+    (fingerprint, key.unwrap_or_default())
+}
+
 fn days(span: Duration) -> String {
     match span.as_secs() / DAY.as_secs() {
         0 => "less than a day".to_owned(),
@@ -322,8 +356,10 @@ fn explain(error: &io::Error) -> ProbeError {
         return failure;
     }
     match ProbeError::from_io(error) {
-        ProbeError::Down(evidence, message) => {
-            ProbeError::Down(evidence, format!("{message} during the TLS handshake"))
+        ProbeError::Down(contact, reason, message) => {
+            // A reset is one; a peer that speaks another protocol closes the connection.
+            let reason = if contact == Contact::Refused { reason } else { Reason::TlsHandshake };
+            ProbeError::Down(contact, reason, format!("{message} during the TLS handshake"))
         }
         ours => ours,
     }
@@ -333,29 +369,41 @@ fn explain(error: &io::Error) -> ProbeError {
 /// arrive only after the handshake.
 pub(super) fn explain_tls(error: &io::Error) -> Option<ProbeError> {
     let tls = error.get_ref()?.downcast_ref::<Error>()?;
-    Some(ProbeError::answered(match tls {
+    let (reason, message) = match tls {
         Error::AlertReceived(AlertDescription::ProtocolVersion)
         | Error::PeerIncompatible(
             PeerIncompatible::ServerDoesNotSupportTls12Or13
             | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
-        ) => "the server only supports TLS versions older than 1.2".to_owned(),
+        ) => {
+            (Reason::TlsVersion, "the server only supports TLS versions older than 1.2".to_owned())
+        }
         Error::AlertReceived(AlertDescription::HandshakeFailure)
         | Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon) => {
-            "no TLS version and cipher in common with the server".to_owned()
+            let message = "no TLS version and cipher in common with the server".to_owned();
+            (Reason::TlsHandshake, message)
         }
         Error::AlertReceived(AlertDescription::UnrecognisedName) => {
-            "the server does not recognize this name (TLS alert)".to_owned()
+            let message = "the server does not recognize this name (TLS alert)".to_owned();
+            (Reason::TlsName, message)
         }
         Error::AlertReceived(
             AlertDescription::CertificateRequired | AlertDescription::AccessDenied,
-        ) => "the server requires a client certificate".to_owned(),
-        Error::AlertReceived(alert) => format!("the server refused TLS: {alert:?}"),
-        Error::InvalidMessage(InvalidMessage::UnknownProtocolVersion) => {
-            "the server only supports other TLS versions".to_owned()
+        ) => {
+            let message = "the server requires a client certificate".to_owned();
+            (Reason::TlsClientCertificate, message)
         }
-        Error::InvalidMessage(_) => "the server does not speak TLS on this port".to_owned(),
-        other => format!("TLS failed: {other}"),
-    }))
+        Error::AlertReceived(alert) => {
+            (Reason::TlsHandshake, format!("the server refused TLS: {alert:?}"))
+        }
+        Error::InvalidMessage(InvalidMessage::UnknownProtocolVersion) => {
+            (Reason::TlsVersion, "the server only supports other TLS versions".to_owned())
+        }
+        Error::InvalidMessage(_) => {
+            (Reason::TlsHandshake, "the server does not speak TLS on this port".to_owned())
+        }
+        other => (Reason::TlsHandshake, format!("TLS failed: {other}")),
+    };
+    Some(ProbeError::answered(reason, message))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 use wakeful_core::id::{EventId, TeamId};
-use wakeful_core::notifications::event::{self, Event};
+use wakeful_core::notifications::event::{self, Event, EventEvidence};
 use wakeful_core::notifications::notifier::{EmailSpec, Mailboxes, Subject};
 use wakeful_core::one_line;
 use wakeful_core::template::Escape;
@@ -205,12 +205,25 @@ fn rows(event: &Event) -> Vec<Value> {
         ("Lasted", event.outage_duration().filter(|_| up).unwrap_or_default()),
         ("Last response", data.cause.as_ref().map(|_| data.message.clone()).unwrap_or_default()),
         ("Time", if up { String::new() } else { time(&event.timestamp) }),
+        ("What the check saw", data.evidence.as_ref().map(seen).unwrap_or_default()),
         ("Response time", data.load_time.map(|ms| format!("{ms} ms")).unwrap_or_default()),
     ];
     rows.into_iter()
         .filter(|(_, value)| !value.is_empty())
         .map(|(label, value)| json!({"label": label, "value": value}))
         .collect()
+}
+
+/// The code, the address and the beginning of the response.
+fn seen(evidence: &EventEvidence) -> String {
+    let code = evidence.status_code.map(|code| format!("status {code}"));
+    let address = evidence.address.as_ref().map(|address| format!("from {address}"));
+    let head: Vec<String> = code.into_iter().chain(address).collect();
+    match (&evidence.excerpt, head.is_empty()) {
+        (Some(excerpt), false) => format!("{}: {excerpt}", head.join(" ")),
+        (Some(excerpt), true) => excerpt.clone(),
+        (None, _) => head.join(" "),
+    }
 }
 
 /// The status in a word or two.

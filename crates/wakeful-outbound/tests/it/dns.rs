@@ -4,20 +4,25 @@
 use hickory_proto::op::{Message, MessageType, ResponseCode};
 use hickory_proto::rr::rdata::{A, AAAA, CAA, CNAME, MX, NS, PTR, SOA, SRV, TXT};
 use hickory_proto::rr::{Name, RData, Record};
+use serde_json::json;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinSet;
 use wakeful_core::monitors::spec::{DnsSpec, Hostname, RecordType, Resolver, Spec, TcpSpec};
-use wakeful_core::observation::{Evidence, FaultKind};
+use wakeful_core::observation::{Contact, FaultKind};
+use wakeful_core::reason::Reason;
+use wakeful_outbound::checks::CheckRequest;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::{Guard, Policy};
 use wakeful_outbound::net::resolve::NameResolver;
 use wakeful_outbound::net::tls::Tls;
 
+use crate::assertions::assertions;
 use crate::servers::{
     LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, Today, assert_down, assert_up, check, check_with, net,
+    run, team,
 };
 
 /// A name server with a function that produces its responses, by UDP and by
@@ -170,11 +175,15 @@ async fn an_address_is_queried_by_its_reverse_name() {
 
 #[tokio::test]
 async fn server_errors_are_distinguished() {
-    for (code, expected) in [
-        (ResponseCode::NXDomain, "NXDOMAIN: one.example. does not exist"),
-        (ResponseCode::ServFail, "SERVFAIL: the name server failed to resolve the name"),
-        (ResponseCode::Refused, "REFUSED: the name server refused the query"),
-        (ResponseCode::NoError, "no A records for one.example."),
+    for (code, reason, expected) in [
+        (ResponseCode::NXDomain, Reason::DnsNxdomain, "NXDOMAIN: one.example. does not exist"),
+        (
+            ResponseCode::ServFail,
+            Reason::DnsServfail,
+            "SERVFAIL: the name server failed to resolve the name",
+        ),
+        (ResponseCode::Refused, Reason::DnsRefused, "REFUSED: the name server refused the query"),
+        (ResponseCode::NoError, Reason::DnsNoRecords, "no A records for one.example."),
     ] {
         let server = NameServer::new(move |question, _| {
             let mut message = answer(question, []);
@@ -183,7 +192,60 @@ async fn server_errors_are_distinguished() {
         })
         .await;
         let observation = check(&server.spec("one.example", "A")).await;
-        assert_down(&observation, Evidence::Answered, expected);
+        assert_down(&observation, Contact::Answered, expected);
+        assert_eq!(observation.reason, Some(reason));
+    }
+}
+
+#[tokio::test]
+async fn the_answer_of_a_name_server_is_judged() {
+    let server = NameServer::new(|question, _| {
+        let mut message =
+            answer(question, [RData::A(A::new(1, 2, 3, 4)), RData::A(A::new(1, 2, 3, 5))]);
+        message.metadata.authentic_data = question.edns.is_some();
+        wire(&message)
+    })
+    .await;
+    let gone = NameServer::new(|question, _| {
+        let mut message = answer(question, []);
+        message.metadata.response_code = ResponseCode::NXDomain;
+        wire(&message)
+    })
+    .await;
+    for (spec, list, reason) in [
+        (
+            server.spec("one.example", "A"),
+            json!([
+                {"source": "code", "comparison": "equals", "target": "NOERROR"},
+                {"source": "record", "comparison": "equals", "target": "1.2.3.5"},
+                {"source": "records", "comparison": "equals", "target": "2"},
+                {"source": "ttl", "comparison": "at_least", "target": "60"},
+                {"source": "dnssec", "property": "authenticated", "comparison": "equals", "target": "true"},
+                {"source": "dnssec", "property": "signature_days_left", "comparison": "not_exists"},
+            ]),
+            None,
+        ),
+        (
+            server.spec("one.example", "A"),
+            json!([{"source": "record", "comparison": "equals", "target": "9.9.9.9"}]),
+            Some(Reason::DnsAnswer),
+        ),
+        (
+            gone.spec("one.example", "A"),
+            json!([{"source": "code", "comparison": "equals", "target": "NXDOMAIN"}]),
+            None,
+        ),
+        (
+            gone.spec("one.example", "A"),
+            json!([{"source": "records", "comparison": "equals", "target": "0"}]),
+            Some(Reason::DnsNxdomain),
+        ),
+    ] {
+        let list = assertions(list);
+        let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &spec) };
+        let observation = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
+        assert_eq!(observation.reason, reason, "{}", observation.message);
+        assert_eq!(observation.up, reason.is_none());
     }
 }
 
@@ -228,7 +290,7 @@ async fn a_wrong_id_and_garbage_are_ignored() {
     .await;
     let observation =
         check_with(&net(), &liar.spec("one.example", "A"), SHORT_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Silence, "no answer within 0.4 s");
+    assert_down(&observation, Contact::Silence, "no answer within 0.4 s");
 }
 
 #[tokio::test]
@@ -240,7 +302,7 @@ async fn another_question_and_a_circular_message_are_reported() {
     })
     .await;
     let observation = check(&other.spec("one.example", "A")).await;
-    assert_down(&observation, Evidence::Answered, "the name server responded to another query");
+    assert_down(&observation, Contact::Answered, "the name server responded to another query");
 
     let circle = NameServer::new(|question, _| {
         let id = question.metadata.id.to_be_bytes();
@@ -252,7 +314,7 @@ async fn another_question_and_a_circular_message_are_reported() {
     })
     .await;
     let observation = check(&circle.spec("one.example", "A")).await;
-    assert_down(&observation, Evidence::Answered, "the name server sent an invalid response");
+    assert_down(&observation, Contact::Answered, "the name server sent an invalid response");
 }
 
 #[tokio::test]
@@ -270,7 +332,7 @@ async fn circular_aliases_are_no_records() {
     })
     .await;
     let observation = check(&server.spec("one.example", "A")).await;
-    assert_down(&observation, Evidence::Answered, "no A records for one.example.");
+    assert_down(&observation, Contact::Answered, "no A records for one.example.");
 }
 
 #[tokio::test]
@@ -278,14 +340,14 @@ async fn a_silent_server_and_a_closed_port_are_distinguished() {
     let silent = NameServer::new(|_, _| Vec::new()).await;
     let observation =
         check_with(&net(), &silent.spec("one.example", "A"), SHORT_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Silence, "no answer within 0.4 s");
+    assert_down(&observation, Contact::Silence, "no answer within 0.4 s");
 
     let spec = silent.spec("one.example", "A");
     drop(silent);
     // The tasks that hold the sockets end soon after, not immediately.
     tokio::task::yield_now().await;
     let observation = check_with(&net(), &spec, SHORT_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Refused, "connection refused");
+    assert_down(&observation, Contact::Refused, "connection refused");
 }
 
 /// A net that resolves with this server only.
@@ -333,7 +395,7 @@ async fn a_name_that_does_not_exist_is_down() {
     .await;
     let net = net_by(Policy::Private, server.addr);
     let observation = check_with(&net, &tcp("gone.example", 80), LONG_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Answered, "the name gone.example does not exist");
+    assert_down(&observation, Contact::Answered, "the name gone.example does not exist");
 }
 
 #[tokio::test]
@@ -358,7 +420,7 @@ async fn a_zone_with_silent_servers_is_down_when_our_resolver_works() {
     .await;
     let net = net_by(Policy::Private, server.addr);
     let observation = check_with(&net, &tcp("dead.example", 80), SHORT_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Silence, "the name servers of dead.example do not answer");
+    assert_down(&observation, Contact::Silence, "the name servers of dead.example do not answer");
 }
 
 /// Returns one address for every name, and the next one for the next query.

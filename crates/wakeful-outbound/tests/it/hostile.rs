@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, interval};
 use wakeful_core::monitors::headers::Headers;
 use wakeful_core::monitors::spec::{HttpSpec, Spec};
-use wakeful_core::observation::Evidence;
+use wakeful_core::observation::Contact;
 
 use crate::servers::{
     LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, assert_down, assert_up, check, check_for, check_with,
@@ -50,7 +50,7 @@ async fn a_server_that_accepts_and_sends_nothing() {
     .await;
     let observation = check_short(&Spec::Http(http(server.url("/")))).await;
     // It accepted, so our network works: the evidence is not silence.
-    assert_down(&observation, Evidence::Answered, "no answer within 0.4 s");
+    assert_down(&observation, Contact::Answered, "no answer within 0.4 s");
     assert!(observation.phases.connect.is_some());
 }
 
@@ -58,7 +58,7 @@ async fn a_server_that_accepts_and_sends_nothing() {
 async fn headers_that_arrive_slowly() {
     let server = TestServer::new(|stream| drip(stream, "HTTP/1.1 200 OK\r\nX-Slow: ", b'a')).await;
     let observation = check_short(&Spec::Http(http(server.url("/")))).await;
-    assert_down(&observation, Evidence::Answered, "no answer within 0.4 s");
+    assert_down(&observation, Contact::Answered, "no answer within 0.4 s");
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_body_that_arrives_slowly() {
     let start = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n";
     let server = TestServer::new(move |stream| drip(stream, start, b'a')).await;
     let observation = check_short(&Spec::Http(http(server.url("/")))).await;
-    assert_down(&observation, Evidence::Answered, "response not complete within 0.4 s");
+    assert_down(&observation, Contact::Answered, "response not complete within 0.4 s");
 }
 
 #[tokio::test]
@@ -75,11 +75,11 @@ async fn endless_headers_and_too_many_headers() {
     let server =
         TestServer::new(|stream| flood(stream, "HTTP/1.1 200 OK\r\nX-Long: ", &[b'a'; 8_192]))
             .await;
-    assert_down(&check(&Spec::Http(http(server.url("/")))).await, Evidence::Answered, message);
+    assert_down(&check(&Spec::Http(http(server.url("/")))).await, Contact::Answered, message);
 
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X-A: b\r\n".repeat(101));
     let server = TestServer::answering(many).await;
-    assert_down(&check(&Spec::Http(http(server.url("/")))).await, Evidence::Answered, message);
+    assert_down(&check(&Spec::Http(http(server.url("/")))).await, Contact::Answered, message);
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn an_endless_body_is_read_to_the_limit() {
     let server = TestServer::new(move |stream| flood(stream, start, &[b'a'; 65_536])).await;
     assert_up(&check(&Spec::Http(http(server.url("/")))).await, "200 OK");
     let observation = check(&keyword(server.url("/"), "needle")).await;
-    assert_down(&observation, Evidence::Answered, NOT_IN_10_MIB);
+    assert_down(&observation, Contact::Answered, NOT_IN_10_MIB);
 }
 
 /// Ten gibibytes of zeros in ten mebibytes or less, by the name of their
@@ -131,7 +131,7 @@ async fn a_bomb_is_decoded_to_the_limit() {
         let server = encoded(encoding, bomb).await;
         let before = resident();
         let observation = check(&keyword(server.url("/"), "needle")).await;
-        assert_down(&observation, Evidence::Answered, NOT_IN_10_MIB);
+        assert_down(&observation, Contact::Answered, NOT_IN_10_MIB);
         let grown = resident().saturating_sub(before);
         // The bomb itself is in memory, too: in the server, and in transit.
         assert!(grown < 48 << 20, "{encoding} grew by {} MiB", grown >> 20);
@@ -143,18 +143,18 @@ async fn a_body_that_does_not_match_its_encoding() {
     let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain";
     let server = TestServer::answering(answer).await;
     let observation = check(&keyword(server.url("/"), "plain")).await;
-    assert_down(&observation, Evidence::Answered, "the response is not valid gzip");
+    assert_down(&observation, Contact::Answered, "the response is not valid gzip");
 }
 
 #[tokio::test]
 async fn a_redirect_loop() {
     let server = TestServer::answering(redirect(302, "/again")).await;
     let observation = check(&Spec::Http(http(server.url("/")))).await;
-    assert_down(&observation, Evidence::Answered, "too many redirects (10)");
+    assert_down(&observation, Contact::Answered, "too many redirects (10)");
     assert_eq!(server.connection_count(), 11, "the first request and ten redirects");
     let observation =
         check(&Spec::Http(HttpSpec { max_redirects: 2, ..http(server.url("/")) })).await;
-    assert_down(&observation, Evidence::Answered, "too many redirects (2)");
+    assert_down(&observation, Contact::Answered, "too many redirects (2)");
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn a_truncated_body() {
     ] {
         let server = TestServer::answering(answer).await;
         let observation = check(&Spec::Http(http(server.url("/")))).await;
-        assert_down(&observation, Evidence::Answered, "incomplete response");
+        assert_down(&observation, Contact::Answered, "incomplete response");
     }
 }
 
@@ -175,7 +175,7 @@ async fn a_body_longer_than_declared_is_read_as_declared() {
     let server = TestServer::answering("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nneedle").await;
     assert_up(&check(&Spec::Http(http(server.url("/")))).await, "200 OK");
     let observation = check(&keyword(server.url("/"), "needle")).await;
-    assert_down(&observation, Evidence::Answered, "keyword \"needle\" not found in 4 B");
+    assert_down(&observation, Contact::Answered, "keyword \"needle\" not found in 4 B");
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn responses_that_are_not_http() {
     ] {
         let server = TestServer::answering(answer).await;
         let observation = check(&Spec::Http(http(server.url("/")))).await;
-        assert_down(&observation, Evidence::Answered, "the response is not valid HTTP");
+        assert_down(&observation, Contact::Answered, "the response is not valid HTTP");
     }
 }
 
@@ -198,7 +198,7 @@ async fn a_server_that_closes_the_connection_without_a_response() {
     let server = TestServer::answering("").await;
     let observation = check(&Spec::Http(http(server.url("/")))).await;
     let message = "the server closed the connection without a response";
-    assert_down(&observation, Evidence::Answered, message);
+    assert_down(&observation, Contact::Answered, message);
 }
 
 #[tokio::test]
@@ -209,7 +209,7 @@ async fn a_server_that_resets() {
     })
     .await;
     let observation = check(&Spec::Http(http(server.url("/")))).await;
-    assert!(!observation.up && observation.evidence.proves_network(), "{observation:?}");
+    assert!(!observation.up && observation.contact.proves_network(), "{observation:?}");
 }
 
 #[tokio::test]

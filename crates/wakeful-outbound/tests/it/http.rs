@@ -5,7 +5,7 @@ use std::io::Write as _;
 use wakeful_core::monitors::spec::{
     Authentication, Body, Headers, HttpSpec, Method, Spec, StatusCodes, Username,
 };
-use wakeful_core::observation::{Evidence, FaultKind};
+use wakeful_core::observation::{Contact, FaultKind};
 use wakeful_core::secret::Secret;
 use wakeful_outbound::net::Deadline;
 use wakeful_outbound::net::decode::End;
@@ -30,7 +30,7 @@ async fn an_accepted_code_is_up_and_another_is_down() {
         TestServer::answering("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
             .await;
     let observation = check(&Spec::Http(http(server.url("/")))).await;
-    assert_down(&observation, Evidence::Answered, "503 Service Unavailable");
+    assert_down(&observation, Contact::Answered, "503 Service Unavailable");
     assert!(observation.load_time.is_some(), "a wrong response took time, too");
 
     let accepted = StatusCodes::parse("503").unwrap();
@@ -73,7 +73,7 @@ async fn a_keyword_is_found_or_reported_missing() {
     let observation = check(&keyword(server.url("/"), "systems operational")).await;
     assert_up(&observation, "200 OK, keyword found");
     let observation = check(&keyword(server.url("/"), "Systems")).await;
-    assert_down(&observation, Evidence::Answered, "keyword \"Systems\" not found in 23 B");
+    assert_down(&observation, Contact::Answered, "keyword \"Systems\" not found in 23 B");
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn redirects_are_followed_unless_the_limit_is_zero() {
 
     let observation =
         check(&Spec::Http(HttpSpec { max_redirects: 0, ..http(server.url("/a")) })).await;
-    assert_down(&observation, Evidence::Answered, "302 Found");
+    assert_down(&observation, Contact::Answered, "302 Found");
 }
 
 #[tokio::test]

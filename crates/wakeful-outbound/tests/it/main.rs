@@ -3,9 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue panics")]
 
+mod assertions;
 mod channels;
 mod dns;
 mod egress;
+mod evidence;
 mod hostile;
 mod http;
 mod notify;

@@ -8,7 +8,7 @@ use tokio::process::Child;
 use wakeful_core::monitors::spec::{
     Authentication, Body, HttpSpec, Keyword, Method, Spec, Username,
 };
-use wakeful_core::observation::Evidence;
+use wakeful_core::observation::Contact;
 use wakeful_core::secret::Secret;
 
 use crate::servers::{TestServer, assert_down, assert_up, check, http, page};
@@ -114,7 +114,7 @@ async fn the_body_is_sent_after_authentication() {
 async fn a_wrong_password_is_rejected() {
     let server = Server::start().await;
     let observation = check(&Spec::Http(server.spec(r"CORP\ann", "wrong"))).await;
-    assert_down(&observation, Evidence::Answered, "401 Unauthorized");
+    assert_down(&observation, Contact::Answered, "401 Unauthorized");
 }
 
 #[tokio::test]
@@ -131,5 +131,5 @@ async fn a_garbled_challenge_is_reported() {
     )
     .await;
     let observation = check(&Spec::Http(as_user(http(server.url("/")), "ann", "x"))).await;
-    assert_down(&observation, Evidence::Answered, "the server sent an invalid NTLM challenge");
+    assert_down(&observation, Contact::Answered, "the server sent an invalid NTLM challenge");
 }

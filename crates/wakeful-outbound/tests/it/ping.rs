@@ -2,7 +2,7 @@
 
 use socket2::{Domain, Protocol, Socket, Type};
 use wakeful_core::monitors::spec::{Hostname, PingSpec, Spec};
-use wakeful_core::observation::{Evidence, FaultKind};
+use wakeful_core::observation::{Contact, FaultKind};
 
 use crate::servers::{
     LONG_TIMEOUT, SHORT_TIMEOUT, assert_down, check_with, is_root, net, run_inside,
@@ -66,9 +66,9 @@ fn silence_and_no_route_are_distinguished() {
 async fn in_a_namespace_without_replies() {
     let net = net();
     let observation = check_with(&net, &ping("127.0.0.1"), SHORT_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Silence, "no answer within 0.4 s");
+    assert_down(&observation, Contact::Silence, "no answer within 0.4 s");
     let observation = check_with(&net, &ping("192.0.2.1"), LONG_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Unreachable, "network unreachable");
+    assert_down(&observation, Contact::Unreachable, "network unreachable");
     // The other family still responds, so the silence is meaningful.
     assert!(check_with(&net, &ping("::1"), LONG_TIMEOUT).await.unwrap().up);
 }

@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::{HttpSpec, HttpUrl, Keyword, Spec};
-use wakeful_core::observation::{Evidence, Fault, Observation};
+use wakeful_core::observation::{Contact, Fault, Observation};
 use wakeful_core::time::{Clock, Millis};
-use wakeful_outbound::checks;
+use wakeful_outbound::checks::{self, CheckRequest};
 use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::net::{Deadline, Net};
 
@@ -56,8 +56,17 @@ pub(crate) async fn check_for(
     spec: &Spec,
     allowed: Duration,
 ) -> Result<Observation, Fault> {
+    run(net, &CheckRequest::new(team, spec), allowed).await
+}
+
+/// The same with all parameters.
+pub(crate) async fn run(
+    net: &Net,
+    request: &CheckRequest<'_>,
+    allowed: Duration,
+) -> Result<Observation, Fault> {
     let began = Instant::now();
-    let observation = checks::check(net, team, spec, Deadline::within(allowed)).await;
+    let observation = checks::check(net, request, Deadline::within(allowed)).await;
     let took = began.elapsed();
     assert!(took < allowed + Duration::from_secs(3), "took {took:?} of {allowed:?}");
     if let Ok(observation) = &observation {
@@ -75,9 +84,9 @@ pub(crate) async fn check(spec: &Spec) -> Observation {
 }
 
 #[track_caller]
-pub(crate) fn assert_down(observation: &Observation, evidence: Evidence, message: &str) {
+pub(crate) fn assert_down(observation: &Observation, contact: Contact, message: &str) {
     assert!(!observation.up, "{observation:?}");
-    assert_eq!((observation.message.as_str(), observation.evidence), (message, evidence));
+    assert_eq!((observation.message.as_str(), observation.contact), (message, contact));
 }
 
 #[track_caller]

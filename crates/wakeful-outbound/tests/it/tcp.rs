@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::net::TcpListener;
 use wakeful_core::monitors::spec::{Hostname, Spec, TcpSpec};
-use wakeful_core::observation::{Evidence, FaultKind};
+use wakeful_core::observation::{Contact, FaultKind};
 
 use crate::servers::{
     LONG_TIMEOUT, TestServer, assert_down, assert_up, check, check_with, net, run_inside,
@@ -30,7 +30,7 @@ async fn a_closed_port_is_refused_and_says_so() {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let observation = check(&tcp("127.0.0.1", port)).await;
-    assert_down(&observation, Evidence::Refused, "connection refused");
+    assert_down(&observation, Contact::Refused, "connection refused");
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_port_that_drops_everything_is_silent() {
     assert_eq!(failure.message(), "no answer within 0.3 s");
     let observation =
         check_with(&net, &tcp("127.0.0.1", port), Duration::from_millis(300)).await.unwrap();
-    assert_down(&observation, Evidence::Silence, "no answer within 0.3 s");
+    assert_down(&observation, Contact::Silence, "no answer within 0.3 s");
 }
 
 #[tokio::test]

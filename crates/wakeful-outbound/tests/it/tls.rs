@@ -9,22 +9,26 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use serde_json::json;
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 use wakeful_core::monitors::spec::{HttpSpec, Spec};
-use wakeful_core::observation::{ChainCertificate, Evidence};
+use wakeful_core::observation::{ChainCertificate, Contact};
+use wakeful_core::reason::Reason;
 use wakeful_core::time::Millis;
+use wakeful_outbound::checks::CheckRequest;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::{Guard, Policy};
 use wakeful_outbound::net::resolve::NameResolver;
 use wakeful_outbound::net::tls::Tls;
 
+use crate::assertions::assertions;
 use crate::servers::{
     LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, Today, assert_down, assert_up, check_with, http, page,
-    read_request,
+    read_request, run, team,
 };
 
 /// A test authority, and the net that trusts it.
@@ -129,6 +133,42 @@ fn https(server: &TestServer) -> HttpSpec {
 const FAR: (i32, u8, u8) = (2027, 2, 1);
 
 #[tokio::test]
+async fn the_certificate_and_the_session_are_judged() {
+    let authority = Authority::new();
+    let server = authority.issue(&["127.0.0.1", "b.example"], (2026, 11, 20)).serve().await;
+    let spec = Spec::Http(https(&server));
+    let judged = async |list: serde_json::Value| {
+        let list = assertions(list);
+        let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &spec) };
+        run(&authority.net, &request, LONG_TIMEOUT).await.unwrap()
+    };
+    let passing = judged(json!([
+        {"source": "tls", "property": "version", "comparison": "equals", "target": "1.3"},
+        {"source": "tls", "property": "cipher", "comparison": "starts_with", "target": "TLS13_"},
+        {"source": "certificate", "property": "days_left", "comparison": "less_than", "target": "5"},
+        {"source": "certificate", "property": "chain_days_left", "comparison": "greater_than", "target": "4"},
+        {"source": "certificate", "property": "name", "comparison": "equals", "target": "b.example"},
+        {"source": "certificate", "property": "key", "comparison": "equals", "target": "ec p256"},
+        {"source": "certificate", "property": "fingerprint", "comparison": "matches", "target": "^[0-9a-f]{64}$"},
+        {"source": "certificate", "property": "trusted", "comparison": "equals", "target": "true"},
+    ]))
+    .await;
+    assert!(passing.up, "{}", passing.message);
+    for (property, comparison, target, reason) in [
+        ("days_left", "at_least", "14", Reason::CertificateExpiring),
+        ("fingerprint", "equals", "00", Reason::CertificateChanged),
+    ] {
+        let failing = judged(json!([{"source": "certificate", "property": property,
+            "comparison": comparison, "target": target}]))
+        .await;
+        assert_eq!(failing.reason, Some(reason));
+        let evidence = failing.evidence.unwrap();
+        assert_eq!(evidence.certificate.unwrap().key, "ec p256");
+        assert_eq!(evidence.connection.unwrap().tls.unwrap().version, "1.3");
+    }
+}
+
+#[tokio::test]
 async fn a_trusted_certificate_is_up_and_reported() {
     let authority = Authority::new();
     let server = authority.issue(&["127.0.0.1"], FAR).serve().await;
@@ -169,7 +209,8 @@ async fn the_chain_is_reported_whether_or_not_it_is_trusted() {
 async fn a_chain_with_an_expired_link_is_down_and_reported() {
     let authority = Authority::new();
     let shown = authority.issue_through("Between", (2026, 11, 12));
-    shown_bad(&authority, shown, "a certificate in the chain has expired").await;
+    shown_bad(&authority, shown, Reason::TlsExpired, "a certificate in the chain has expired")
+        .await;
 }
 
 type Page = StreamBody<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
@@ -236,7 +277,7 @@ async fn an_endless_page_over_http2_is_read_to_the_limit_and_a_stalled_one_to_th
     let (server, ended) = serve_http2(authority.issue(&["127.0.0.1"], FAR), stalled).await;
     let observation =
         check_with(&authority.net, &Spec::Http(https(&server)), SHORT_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Answered, "response not complete within 0.4 s");
+    assert_down(&observation, Contact::Answered, "response not complete within 0.4 s");
     tokio::time::timeout(LONG_TIMEOUT, ended.notified()).await.unwrap();
 }
 
@@ -264,16 +305,17 @@ async fn without_a_closing_alert_the_length_decides_whether_a_body_is_complete()
         if up {
             assert_up(&observation, "200 OK");
         } else {
-            assert_down(&observation, Evidence::Answered, "incomplete response");
+            assert_down(&observation, Contact::Answered, "incomplete response");
         }
     }
 }
 
-async fn shown_bad(authority: &Authority, shown: Shown, message: &str) {
+async fn shown_bad(authority: &Authority, shown: Shown, reason: Reason, message: &str) {
     let server = shown.serve().await;
     let observation =
         check_with(&authority.net, &Spec::Http(https(&server)), LONG_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Answered, message);
+    assert_down(&observation, Contact::Answered, message);
+    assert_eq!(observation.reason, Some(reason));
     assert!(!observation.certificate.unwrap().trusted, "the certificate is reported anyway");
 
     let ignoring = HttpSpec { ignore_tls_error: true, ..https(&server) };
@@ -287,7 +329,7 @@ async fn shown_bad(authority: &Authority, shown: Shown, message: &str) {
 async fn an_expired_certificate_is_down_and_its_age_is_shown() {
     let authority = Authority::new();
     let shown = authority.issue(&["127.0.0.1"], (2026, 11, 12));
-    shown_bad(&authority, shown, "certificate expired 3 days ago").await;
+    shown_bad(&authority, shown, Reason::TlsExpired, "certificate expired 3 days ago").await;
 }
 
 #[tokio::test]
@@ -295,7 +337,7 @@ async fn a_certificate_for_another_name_is_down() {
     let authority = Authority::new();
     let shown = authority.issue(&["other.example", "10.0.0.1"], FAR);
     let message = "certificate is not for 127.0.0.1 but for other.example, 10.0.0.1";
-    shown_bad(&authority, shown, message).await;
+    shown_bad(&authority, shown, Reason::TlsName, message).await;
 }
 
 #[tokio::test]
@@ -304,14 +346,14 @@ async fn a_self_signed_certificate_is_down() {
     let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
     let chain = vec![params.self_signed(&key).unwrap().der().clone()];
     let shown = Shown { chain, key: key.serialize_der() };
-    shown_bad(&Authority::new(), shown, "certificate is self-signed").await;
+    shown_bad(&Authority::new(), shown, Reason::TlsSelfSigned, "certificate is self-signed").await;
 }
 
 #[tokio::test]
 async fn a_certificate_of_an_unknown_authority_is_down() {
     let shown = Authority::called("Unknown Authority").issue(&["127.0.0.1"], FAR);
     let message = "certificate is not signed by a trusted authority";
-    shown_bad(&Authority::new(), shown, message).await;
+    shown_bad(&Authority::new(), shown, Reason::TlsUntrusted, message).await;
 }
 
 /// A server that sends these bytes in response to the first message.
@@ -329,7 +371,7 @@ async fn message_for(bytes: &'static [u8]) -> String {
     let server = replies_with(bytes).await;
     let spec = Spec::Http(https(&server));
     let observation = check_with(&Authority::new().net, &spec, LONG_TIMEOUT).await.unwrap();
-    assert!(!observation.up && observation.evidence == Evidence::Answered, "{observation:?}");
+    assert!(!observation.up && observation.contact == Contact::Answered, "{observation:?}");
     observation.message
 }
 
@@ -358,7 +400,7 @@ async fn a_handshake_that_stalls_ends_at_the_deadline() {
     let server = replies_with(b"").await;
     let spec = Spec::Http(https(&server));
     let observation = check_with(&Authority::new().net, &spec, SHORT_TIMEOUT).await.unwrap();
-    assert_down(&observation, Evidence::Answered, "TLS handshake not finished within 0.4 s");
+    assert_down(&observation, Contact::Answered, "TLS handshake not finished within 0.4 s");
 }
 
 #[tokio::test]
@@ -370,5 +412,5 @@ async fn an_interrupted_handshake_is_down() {
         !observation.up && observation.message.contains("during the TLS handshake"),
         "{observation:?}"
     );
-    assert!(observation.evidence.proves_network());
+    assert!(observation.contact.proves_network());
 }

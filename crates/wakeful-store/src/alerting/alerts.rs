@@ -8,6 +8,7 @@ use wakeful_core::alerting::state::{AlertState, AlertStatus, Reason, Suppressed}
 use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId, UserId};
 use wakeful_core::notifications::delivery_state::DeliveryState;
 use wakeful_core::notifications::recipients::Recipients;
+use wakeful_core::reason::Reason as Why;
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 
@@ -88,6 +89,7 @@ from_row!(ListedAlert, |row| Self {
         severity: Severity::parse(row.try_get("severity")?)
             .map_err(|_| sqlx::Error::Decode("not a severity".into()))?,
         cause: row.try_get("cause")?,
+        reason: row.try_get::<Option<String>, _>("reason")?.map(|text| Why::parse(&text)),
         started: Millis(row.try_get("started")?),
         ended: row.try_get::<Option<i64>, _>("ended")?.map(Millis),
     },
@@ -182,7 +184,7 @@ macro_rules! effective_status {
 macro_rules! listed_columns {
     () => {
         concat!(
-            "a.id, a.team_id, a.monitor_id, a.kind, a.severity, a.cause, a.started, a.ended,
+            "a.id, a.team_id, a.monitor_id, a.kind, a.severity, a.cause, a.reason, a.started, a.ended,
              a.state, ",
             effective_status!(),
             " as status, m.name, a.assignee,

@@ -6,6 +6,7 @@ mod consequences;
 mod crowded;
 pub(crate) mod decisions;
 pub(crate) mod due;
+pub(crate) mod evidence;
 pub(crate) mod exclusions;
 pub(crate) mod flapping;
 pub(crate) mod handovers;

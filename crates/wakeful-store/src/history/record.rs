@@ -14,13 +14,16 @@ use uuid::Uuid;
 use wakeful_core::alerting::alert::Alert;
 use wakeful_core::alerting::state::AlertState;
 use wakeful_core::cluster::slot::Grant;
+use wakeful_core::evidence::EvidenceRecord;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{AlertId, EventId, MonitorId};
 use wakeful_core::notifications::event;
 use wakeful_core::observation::Certificate;
+use wakeful_core::reason::Reason;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::State;
 
+use crate::alerting::evidence::write_evidence;
 use crate::dialect::{Pool, Tx, either, within};
 use crate::monitors::json;
 use crate::{
@@ -49,6 +52,8 @@ pub struct Record {
     pub events: Vec<NewEvent>,
     /// The certificate that the target presented, if it has changed.
     pub certificate: Option<Box<Certificate>>,
+    /// What its check saw, and earlier ones of the same outage.
+    pub evidence: Vec<EvidenceRecord>,
     /// The grant of the slot that the check ran under; `None` on a single node.
     pub grant: Option<Grant>,
 }
@@ -60,6 +65,7 @@ impl Record {
             && self.closes.is_none()
             && self.events.is_empty()
             && self.certificate.is_none()
+            && self.evidence.is_empty()
             && self.grant.is_none()
     }
 }
@@ -96,6 +102,7 @@ struct AlertRow<'a> {
     severity: &'static str,
     status: &'static str,
     cause: &'a str,
+    reason: Option<&'static str>,
     started: i64,
     ended: Option<i64>,
     due: Option<i64>,
@@ -251,6 +258,9 @@ impl Store {
             }
             Ok::<_, Error>(())
         })?;
+        if records.iter().any(|record| !record.evidence.is_empty()) {
+            write_evidence(&self.keyring, &mut tx, records).await?;
+        }
         tx.commit().await?;
         Ok(count(written))
     }
@@ -260,23 +270,24 @@ impl Store {
             self,
             sqlite: "insert into alerts
                  (id, team_id, monitor_id, kind, severity, status, cause, started, ended, due,
-                  opened_event)
+                  opened_event, reason)
                  select unhex(r.value ->> 'id'), m.team_id, m.id, r.value ->> 'kind',
                         r.value ->> 'severity', r.value ->> 'status', r.value ->> 'cause',
                         r.value ->> 'started', r.value ->> 'ended', r.value ->> 'due',
-                        r.value ->> 'opened'
+                        r.value ->> 'opened', r.value ->> 'reason'
                  from json_each($1) r
                  join monitors m on m.id = unhex(r.value ->> 'monitor')
                  where true
                  on conflict do nothing",
             postgres: "insert into alerts
                  (id, team_id, monitor_id, kind, severity, status, cause, started, ended, due,
-                  opened_event)
+                  opened_event, reason)
                  select r.id, m.team_id, m.id, r.kind, r.severity, r.status, r.cause, r.started,
-                        r.ended, r.due, r.opened
+                        r.ended, r.due, r.opened, r.reason
                  from json_to_recordset(cast($1 as json))
                       as r(id uuid, monitor uuid, kind text, severity text, status text,
-                           cause text, started bigint, ended bigint, due bigint, opened text)
+                           cause text, started bigint, ended bigint, due bigint, opened text,
+                           reason text)
                  join monitors m on m.id = r.monitor
                  on conflict do nothing"
         )
@@ -341,6 +352,7 @@ impl<'a> AlertRow<'a> {
             severity: alert.severity.as_str(),
             status: AlertState::default().status(alert.ended.is_some()).as_str(),
             cause: &alert.cause,
+            reason: alert.reason.map(Reason::as_str),
             started: alert.started.0,
             ended: alert.ended.map(|at| at.0),
             due: opened.is_some().then_some(at.0),

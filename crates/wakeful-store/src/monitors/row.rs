@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::flapping::FlapLimit;
 use wakeful_core::id::{MonitorId, PolicyId, TeamId};
 use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
@@ -25,7 +26,8 @@ macro_rules! columns {
          m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
          m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
          s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
-         s.blocked, m.severity, m.flap_outages, m.flap_within, m.policy_id"
+         s.blocked, m.severity, m.flap_outages, m.flap_within, m.policy_id,
+         m.assertions, m.evidence"
     };
 }
 pub(super) use columns;
@@ -72,6 +74,8 @@ pub(super) struct Row {
     flap_outages: i64,
     flap_within: i64,
     policy: Option<Uuid>,
+    assertions: Option<String>,
+    evidence: Option<String>,
 }
 
 // By position: names would be looked up for each column of each row.
@@ -108,6 +112,8 @@ from_row!(Row, |row| Self {
     flap_outages: row.try_get(29)?,
     flap_within: row.try_get(30)?,
     policy: row.try_get(31)?,
+    assertions: row.try_get(32)?,
+    evidence: row.try_get(33)?,
 });
 
 impl Row {
@@ -145,6 +151,14 @@ impl Row {
             },
             regions: serde_json::from_str::<Regions>(&self.regions).map_err(|_| damaged())?,
             quorum: Quorum::parse(&self.quorum).map_err(|_| damaged())?,
+            assertions: match &self.assertions {
+                Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
+                None => Vec::new(),
+            },
+            evidence: match &self.evidence {
+                Some(text) => EvidenceLevel::parse(text).map_err(|_| damaged())?,
+                None => EvidenceLevel::default(),
+            },
             push_token: None,
             created: Millis(self.created),
             modified: Millis(self.modified),

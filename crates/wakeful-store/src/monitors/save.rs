@@ -4,6 +4,7 @@
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
 use wakeful_core::cluster::slot::Slot;
+use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use wakeful_core::monitors::Monitor;
 
@@ -22,7 +23,7 @@ pub const MAX_LONG_REQUEST_BYTES: usize = 16 << 20;
 /// same number.
 const SHORT_REQUEST_BYTES: usize = 16_384;
 
-/// Binds the settings as $1 to $24 of both statements.
+/// Binds the settings as $1 to $26 of both statements.
 macro_rules! with_settings {
     ($statement:expr, $team:expr, $monitor:expr, $sealed:expr) => {
         $statement
@@ -50,6 +51,8 @@ macro_rules! with_settings {
             .bind(i64::from($monitor.flapping.outages))
             .bind(to_seconds($monitor.flapping.within))
             .bind($monitor.policy.map(PolicyId::uuid))
+            .bind(Some(&$monitor.assertions).filter(|all| !all.is_empty()).map(json))
+            .bind(evidence($monitor))
     };
 }
 
@@ -106,9 +109,9 @@ impl TeamStore<'_> {
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
                   push_token, modified, resend_interval, regions, quorum, severity, flap_outages,
-                  flap_within, policy_id, created, slot)
+                  flap_within, policy_id, assertions, evidence, created, slot)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)",
+                         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)",
             );
             with_settings!(insert, self.team, monitor, sealed)
                 .bind(monitor.created.0)
@@ -194,8 +197,9 @@ impl TeamStore<'_> {
                      upside_down_mode = $12, tags = $13, search = $14, push_digest = $15,
                      push_token = $16, modified = $17, resend_interval = $18, regions = $19,
                      quorum = $20, severity = $21, flap_outages = $22, flap_within = $23,
-                     policy_id = $24, revision = revision + 1
-                 where id = $1 and team_id = $2 and revision = $25",
+                     policy_id = $24, assertions = $25, evidence = $26,
+                     revision = revision + 1
+                 where id = $1 and team_id = $2 and revision = $27",
             );
             with_settings!(update, self.team, monitor, sealed)
                 .bind(read.revision)
@@ -244,6 +248,12 @@ impl TeamStore<'_> {
         tx.commit().await?;
         Ok(SaveOutcome::Done)
     }
+}
+
+/// How much evidence is stored; null for all of it.
+fn evidence(monitor: &Monitor) -> Option<&'static str> {
+    let level = Some(monitor.evidence).filter(|level| *level != EvidenceLevel::default());
+    level.map(EvidenceLevel::as_str)
 }
 
 /// Whether it depends on others, or contains them.

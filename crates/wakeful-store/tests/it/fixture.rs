@@ -97,6 +97,8 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         flapping: Default::default(),
         regions: Default::default(),
         quorum: Default::default(),
+        assertions: Default::default(),
+        evidence: Default::default(),
         push_token: None,
         created: NOW,
         modified: NOW,
@@ -152,6 +154,7 @@ pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
         closes: None,
         events: Vec::new(),
         certificate: None,
+        evidence: Vec::new(),
         grant: None,
     }
 }

@@ -116,6 +116,7 @@ async fn matches_model(store: Store, late: u64) {
         kind: AlertKind::Outage,
         severity: Default::default(),
         cause: String::new(),
+        reason: None,
         started: outage.started,
         ended: outage.ended,
     });
@@ -194,7 +195,8 @@ async fn undecided(store: Store) {
     let started = records[3].heartbeat.at;
     for record in &mut records[3..] {
         record.heartbeat.status = Beat::Down;
-        record.state.failing = Some(FailureStreak { checks: 1, started, cause: String::new() });
+        record.state.failing =
+            Some(FailureStreak { checks: 1, started, cause: String::new(), reason: None });
     }
     store.record(&records).await.expect("recorded");
     assert_eq!(
@@ -205,7 +207,8 @@ async fn undecided(store: Store) {
     let mut down = passing(saved_monitor.id, 6, Millis(NOW.0 + 360_000));
     down.heartbeat.status = Beat::Down;
     down.state.status = Status::Down;
-    down.state.failing = Some(FailureStreak { checks: 3, started, cause: String::new() });
+    down.state.failing =
+        Some(FailureStreak { checks: 3, started, cause: String::new(), reason: None });
     down.opens.push(Alert {
         id: AlertId::new(NOW, next()),
         team,
@@ -213,6 +216,7 @@ async fn undecided(store: Store) {
         kind: AlertKind::Outage,
         severity: Default::default(),
         cause: String::new(),
+        reason: None,
         started,
         ended: None,
     });

@@ -33,6 +33,7 @@ pub(crate) fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
         kind: AlertKind::Outage,
         severity: Default::default(),
         cause: "503".into(),
+        reason: None,
         started: NOW,
         ended: None,
     });

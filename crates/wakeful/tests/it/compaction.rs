@@ -263,6 +263,7 @@ async fn fill(
             kind: AlertKind::Outage,
             severity: Default::default(),
             cause: "503".into(),
+            reason: None,
             started: at(outage.start),
             ended: Some(at(outage.end)),
         });
@@ -275,6 +276,7 @@ async fn fill(
             state: State { status: Status::Up, last_check: Some(at(beat)), ..State::default() },
             heartbeat,
             certificate: None,
+            evidence: Vec::new(),
             grant: None,
         });
     }

@@ -27,7 +27,7 @@ export function CheckResult({ beat }: { beat: Heartbeat }) {
 }
 
 /** The phases as a stacked bar with a legend. */
-export function Phases({ beat }: { beat: Heartbeat }) {
+export function Phases({ beat }: { beat: Pick<Heartbeat, "phases"> }) {
   const t = useTexts();
   const parts = phases.flatMap((phase) => {
     const ms = beat.phases[phase];

@@ -9,6 +9,7 @@ import type { FirstTexts } from "../../shared/i18n";
 export { monitorsQuery, rowsWithStatus, type MonitorRow };
 export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
+export type Evidence = components["schemas"]["Evidence"];
 /** A heartbeat as shown in the bars. */
 export type Shown = Omit<components["schemas"]["Beat"], "standing"> & Pick<Heartbeat, "standing">;
 export type Alert = components["schemas"]["Alert"];
@@ -221,6 +222,7 @@ export async function checkNow(id: string): Promise<Heartbeat> {
 }
 
 /** Runs a check once; nothing is stored. */
-export async function tryOut(body: SaveMonitor): Promise<Heartbeat> {
-  return (await unwrap(POST("/api/v1/monitor/try", { body }))).heartbeat;
+export async function tryOut(body: SaveMonitor): Promise<{ beat: Heartbeat; evidence: Evidence | null }> {
+  const { heartbeat, evidence } = await unwrap(POST("/api/v1/monitor/try", { body }));
+  return { beat: heartbeat, evidence: evidence ?? null };
 }

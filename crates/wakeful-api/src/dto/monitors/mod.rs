@@ -4,6 +4,7 @@
 //! `row` is the short form for long lists, and `bulk` changes many monitors in one call.
 
 mod api;
+pub(crate) mod assertions;
 pub(crate) mod bulk;
 pub(crate) mod certificate;
 mod dns;
@@ -21,9 +22,11 @@ use wakeful_core::dependency::Dependency;
 use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId, PolicyId};
 use wakeful_core::maintenance::ShownCover;
 use wakeful_core::monitors::spec::{GroupSpec, Kind, Spec};
+use wakeful_core::reason;
 use wakeful_core::time::Millis;
 use wakeful_engine::{LinkedNotifier, MonitorView};
 
+use self::assertions::{AssertionBody, SaveAssertion};
 use self::dns::{DnsBody, SaveDns};
 use self::group::{GroupBody, SaveGroup};
 use self::http::{HttpBody, SaveHttp};
@@ -31,7 +34,8 @@ use self::request::{TextOrList, TextOrNumber};
 use self::response::{blocked, millis, push_url};
 use super::Fields;
 use super::enums::{
-    DependencyKind, KnownMonitorType, MonitorStatus, MonitorType, NotifierType, Severity,
+    DependencyKind, EvidenceLevel, KnownMonitorType, MonitorStatus, MonitorType, NotifierType,
+    Reason, Severity,
 };
 
 /// Reads the settings of a type: those that are sent, and otherwise those of `old`.
@@ -152,6 +156,11 @@ pub(crate) struct SaveMonitor {
     /// default), all or a number.
     #[schema(value_type = Option<TextOrNumber>)]
     quorum: (),
+    /// What the result of a check must be like, at most 20. For every type except api and group.
+    assertions: Option<Vec<SaveAssertion>>,
+    /// How much of what failing checks see is stored; full unless set.
+    #[schema(value_type = Option<EvidenceLevel>)]
+    evidence: (),
 }
 
 // Settings that do not belong to the type are null. The password is never returned; headers,
@@ -212,6 +221,14 @@ pub(crate) struct MonitorBody<'a> {
     regions: Vec<String>,
     /// How many regions must agree before it counts as down: any, majority, all or a number.
     quorum: String,
+    /// What the result of a check must be like.
+    assertions: Vec<AssertionBody<'a>>,
+    /// How much of what failing checks see is stored.
+    #[schema(value_type = EvidenceLevel)]
+    evidence: &'static str,
+    /// Why its checks fail at present; null if they do not.
+    #[schema(value_type = Option<Reason>)]
+    reason: Option<&'static str>,
     /// The URL with which the target reports its status; for type api only.
     push_url: Option<String>,
     /// The monitors it depends on.
@@ -261,6 +278,13 @@ impl<'a> MonitorBody<'a> {
             timeout: monitor.timeout.map(|span| span.as_secs()),
             regions: monitor.regions.clone().into(),
             quorum: monitor.quorum.to_string(),
+            assertions: monitor.assertions.iter().map(AssertionBody::of).collect(),
+            evidence: monitor.evidence.as_str(),
+            reason: state
+                .failing
+                .as_ref()
+                .and_then(|failing| failing.reason)
+                .map(reason::Reason::as_str),
             retries: monitor.retries,
             retry_interval: monitor.retry_interval.map(|span| span.as_secs()),
             resend_interval: monitor.resend_interval.map_or(0, |span| span.as_secs()),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::dependency::{Dependency, DependencyKind, MAX_PARENTS};
+use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::flapping::{self, FlapLimit};
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId};
 use wakeful_core::monitors::spec::{Hostname, Kind, Spec, port};
@@ -16,6 +17,7 @@ use wakeful_core::severity::Severity;
 use wakeful_core::verdict::Status;
 use wakeful_engine::MonitorDraft;
 
+use super::assertions;
 use crate::dto::Fields;
 
 #[derive(serde::Serialize, ToSchema)]
@@ -75,6 +77,10 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
     let depends_on = depends_on(fields);
     let flapping = flapping(fields, stored);
     let quorum = quorum(fields, stored, &regions);
+    let kind = kind.or(stored.map(|old| old.spec.kind()));
+    let assertions = assertions::read(fields, stored, kind, upside_down.unwrap_or(false));
+    let evidence = fields.optional("evidence", EvidenceLevel::parse);
+    let evidence = evidence.or(stored.map(|old| old.evidence)).unwrap_or_default();
     Some(MonitorDraft {
         name: name?,
         spec: spec?,
@@ -93,6 +99,8 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
         flapping,
         regions,
         quorum,
+        assertions,
+        evidence,
     })
 }
 
@@ -306,6 +314,8 @@ mod tests {
             flapping: draft.flapping,
             regions: draft.regions,
             quorum: draft.quorum,
+            assertions: draft.assertions,
+            evidence: draft.evidence,
             push_token: None,
             created: at,
             modified: at,

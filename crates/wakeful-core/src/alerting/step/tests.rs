@@ -8,7 +8,8 @@ use crate::escalation::{Policy, PolicyStep, Target};
 use crate::id::{MaintenanceId, PolicyId, TeamId};
 use crate::maintenance::CoveringWindow;
 use crate::monitors::Name;
-use crate::observation::{Evidence, Observation};
+use crate::observation::{Contact, Observation};
+use crate::reason::Reason as Why;
 use crate::verdict::{self, Input, State, Status};
 
 const MINUTE: i64 = 60;
@@ -910,7 +911,7 @@ impl Network {
         let seen = if up {
             Observation::up(Duration::ZERO, "fine")
         } else {
-            Observation::down(Evidence::Silence, "no answer")
+            Observation::down(Contact::Silence, Why::NoReply, "no answer")
         };
         let node = &mut self.nodes[place];
         let judged = verdict::step(&node.state, Input::Observation(seen), &policy, at(now));

@@ -27,6 +27,7 @@ import type { Alert } from "../data";
 import styles from "./alert.module.css";
 import { causeOf } from "./cause";
 import { alertQuery, changeAlert, type Detail, type SingleAction } from "./data";
+import { EvidencePanel } from "./evidence";
 import { Responses, SeverityLabel, StatusLabel } from "./labels";
 import { inOrder } from "./notes";
 import { ResolveDialog, SnoozeMenu } from "./respond";
@@ -46,7 +47,7 @@ export function Component() {
   return <AlertPage key={id} detail={data} />;
 }
 
-function AlertPage({ detail: { alert, timeline } }: { detail: Detail }) {
+function AlertPage({ detail: { alert, timeline, evidence } }: { detail: Detail }) {
   const t = useTexts();
   const { locale } = useLanguage();
   const { name, monitorid } = alert.monitor;
@@ -75,6 +76,7 @@ function AlertPage({ detail: { alert, timeline } }: { detail: Detail }) {
           <ExpandableText text={causeOf(alert, t, locale)} />
         </p>
       </Panel>
+      <EvidencePanel evidence={evidence} />
       <Panel title={t.alerts.timeline} lead={t.alerts.timelineLead}>
         <Timeline entries={inOrder(timeline)} about={name} />
         <May do="respond">

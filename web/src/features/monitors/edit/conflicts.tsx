@@ -51,6 +51,7 @@ function useShown(): (field: keyof Values, value: unknown) => string {
   return (field, value) => {
     if (field === "policyid") return policies?.find(({ policyid }) => policyid === value)?.name ?? t.escalation.noPolicy;
     if (typeof value === "boolean") return value ? t.notifiers.on : t.notifiers.off;
+    if (field === "assertions") return String((value as Values["assertions"]).length);
     const text = Array.isArray(value)
       ? value.map((item) => (field === "notifiers" ? name(String(item)) : String(item))).join(", ")
       : String(value);

@@ -19,12 +19,13 @@ import { NotifierPicker } from "../notifier-picker";
 import { LOCAL, regionsQuery } from "../regions";
 import { formOf } from "../types";
 import { choice, duration, number } from "../types/fields";
+import { Assertions } from "./assertions";
 import { Conflicts } from "./conflicts";
 import page from "../../../shared/ui/form-page.module.css";
 import styles from "./edit.module.css";
 import { useSave } from "./save";
 import { isOutdated, TryCheck, type Tested } from "./try-check";
-import { bodyOf, check, suggestedName, type Values } from "./values";
+import { bodyOf, check, evidenceLevels, suggestedName, type Values } from "./values";
 
 interface Props {
   /** The monitor to edit; without it, a new one is created. */
@@ -60,6 +61,7 @@ export function Editor({ stored, start }: Props) {
         <div className={page.sections}>
           <TypePicker form={form} />
           <Target form={form} />
+          <Assertions form={form} />
           <Timing form={form} />
           <Regions form={form} />
           <Notify form={form} />
@@ -273,7 +275,7 @@ function PolicyField({ form }: { form: MonitorForm }) {
   );
 }
 
-const folded = ["timeout", "retry_interval", "resend_interval", "depends_on", "flap_outages", "flap_within"];
+const folded = ["timeout", "retry_interval", "resend_interval", "depends_on", "flap_outages", "flap_within", "evidence"];
 
 function Advanced({ form }: { form: MonitorForm }) {
   const t = useTexts();
@@ -307,6 +309,14 @@ function Advanced({ form }: { form: MonitorForm }) {
           <NumberInput {...number(form, "flap_outages")} label={t.form.flapOutages} description={t.form.flapOutagesHelp} />
           <TextInput {...duration(form, "flap_within")} label={t.form.flapWithin} description={t.form.flapWithinHelp} />
         </FieldPair>
+        {!Passive && (
+          <Select
+            {...choice(form, "evidence", evidenceLevels)}
+            label={t.evidence.level}
+            description={t.evidence.levelHelp}
+            data={evidenceLevels.map((value) => ({ value, label: t.evidence.levels[value] }))}
+          />
+        )}
         <Switch {...flag(form, "upside_down_mode")} label={t.monitors.inverted} description={t.monitors.invertedHelp} />
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>

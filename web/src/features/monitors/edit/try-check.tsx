@@ -8,16 +8,21 @@ import { useErrorMessage } from "../../../shared/ui/error-message";
 import type { Form } from "../../../shared/ui/form";
 import { Panel } from "../../../shared/ui/page";
 import { CheckResult } from "../check-result";
-import { tryOut, type Heartbeat, type SaveMonitor } from "../data";
+import { tryOut, type Evidence, type Heartbeat, type SaveMonitor } from "../data";
 import { hasScheme } from "../types/url";
+import { MAX_ASSERTIONS, type AssertionValues } from "./assertion";
 import page from "../../../shared/ui/form-page.module.css";
 import styles from "./edit.module.css";
+import { TriedAssertions } from "./tried-assertions";
 import { bodyOf, check, probed, type Values } from "./values";
 
 /** A result, and what it is the result of. */
 export interface Tested {
   body: SaveMonitor;
   beat: Heartbeat;
+  evidence: Evidence | null;
+  /** The conditions that were tested. */
+  assertions: readonly AssertionValues[];
 }
 
 /** Whether something else was tested than what is in the form now. */
@@ -45,7 +50,7 @@ export function TryCheck({ form, id, tested, setTested }: Props) {
     setTested(null);
     try {
       const body = bodyOf({ ...values, name: values.name || "?" }, id);
-      setTested({ body, beat: await tryOut(body) });
+      setTested({ body, assertions: values.assertions, ...(await tryOut(body)) });
     } catch (error) {
       if (error instanceof ApiError && Object.keys(error.fields).length > 0) form.refuse(error.fields);
       else setFault(errorMessage(error));
@@ -61,7 +66,7 @@ export function TryCheck({ form, id, tested, setTested }: Props) {
   return (
     <Panel title={t.form.tryTitle} lead={tested ? undefined : t.form.tryHelp}>
       <div className={page.fields}>
-        {tested && <Result tested={tested} outdated={isOutdated(tested, bodyOf(form.values, id))} />}
+        {tested && <Result form={form} tested={tested} outdated={isOutdated(tested, bodyOf(form.values, id))} />}
         {plain && (
           <div className={styles.plain}>
             <p>{t.form.httpsFailed}</p>
@@ -87,8 +92,10 @@ function plainUrl(typed: string, { body, beat }: Tested): string | null {
   return `http://${typed.trim()}`;
 }
 
-function Result({ tested, outdated }: { tested: Tested; outdated: boolean }) {
+function Result({ form, tested, outdated }: { form: Form<Values>; tested: Tested; outdated: boolean }) {
   const t = useTexts();
+  const { assertions } = form.values;
+  const add = (condition: AssertionValues) => assertions.length < MAX_ASSERTIONS && form.set("assertions", [...assertions, condition]);
   return (
     <div className={styles.result} data-outdated={outdated || undefined} ref={intoView}>
       {outdated && (
@@ -100,6 +107,7 @@ function Result({ tested, outdated }: { tested: Tested; outdated: boolean }) {
         {t.form.tried} <span className="code">{triedOf(tested.body)}</span>
       </p>
       <CheckResult beat={tested.beat} />
+      {tested.evidence && <TriedAssertions evidence={tested.evidence} tested={tested.assertions} add={add} />}
     </div>
   );
 }

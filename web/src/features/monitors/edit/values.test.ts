@@ -40,6 +40,8 @@ const monitor: Monitor = {
   dependents: 0,
   flap_outages: 4,
   flap_within: 3600,
+  assertions: [{ source: "status", property: "", comparison: "equals", target: "200", fails_as: "down", match: "all" }],
+  evidence: "head",
 };
 
 describe("the form's values", () => {
@@ -47,6 +49,8 @@ describe("the form's values", () => {
     const body = bodyOf(valuesOf(monitor), monitor.monitorid);
     expect(body).toMatchObject({
       monitorid: "0190",
+      assertions: monitor.assertions,
+      evidence: "head",
       type: "http",
       name: "site",
       isactive: false,

@@ -4,11 +4,12 @@
  * file in ../types.
  */
 import { formatDuration, parseDuration } from "../../../shared/lib/duration";
-import { find, type Severity } from "../../../shared/api/closed-sets";
+import { find, valuesOfSet, type Severity } from "../../../shared/api/closed-sets";
 import type { Texts } from "../../../shared/i18n";
 import { types, type Monitor, type SaveMonitor, type Type } from "../data";
 import { LOCAL } from "../regions";
 import { defaults, formOf, type TypeValues } from "../types";
+import type { AssertionValues } from "./assertion";
 
 export interface Values extends TypeValues {
   type: Type;
@@ -33,7 +34,13 @@ export interface Values extends TypeValues {
   flap_outages: number | "";
   /** A duration, as typed. */
   flap_within: string;
+  assertions: AssertionValues[];
+  evidence: EvidenceLevel;
 }
+
+type EvidenceLevel = Monitor["evidence"];
+
+export const evidenceLevels = valuesOfSet<EvidenceLevel>({ full: true, head: true, none: true });
 
 export function initial(type: Type): Values {
   return {
@@ -56,6 +63,8 @@ export function initial(type: Type): Values {
     depends_on: [],
     flap_outages: 0,
     flap_within: formatDuration(3600),
+    assertions: [],
+    evidence: "full",
   };
 }
 
@@ -85,6 +94,8 @@ export function valuesOf(monitor: Monitor): Values {
     depends_on: monitor.depends_on,
     flap_outages: monitor.flap_outages,
     flap_within: formatDuration(monitor.flap_within),
+    assertions: monitor.assertions as AssertionValues[],
+    evidence: monitor.evidence,
   };
 }
 
@@ -131,6 +142,9 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     flap_outages: values.flap_outages === "" ? 0 : values.flap_outages,
     ...(values.flap_within.trim() !== "" && { flap_within: seconds(values.flap_within) }),
     ...(values.retries !== "" && { retries: values.retries }),
+    // Types without a check have none; those of another type are refused with a message.
+    assertions: formOf(values.type).Passive ? [] : values.assertions,
+    evidence: values.evidence,
     ...formOf(values.type).bodyOf(values),
   };
 }
@@ -157,6 +171,7 @@ const unprobed: ReadonlySet<string> = new Set<keyof SaveMonitor>([
   "depends_on",
   "flap_outages",
   "flap_within",
+  "evidence",
 ]);
 
 /** The part of a request that the result of a check depends on. */
@@ -185,5 +200,7 @@ export function labelsOf(t: Texts): Record<string, string> {
     depends_on: t.form.dependsOn,
     flap_outages: t.form.flapOutages,
     flap_within: t.form.flapWithin,
+    assertions: t.assertions.title,
+    evidence: t.evidence.level,
   } satisfies Record<Exclude<keyof Values, keyof TypeValues>, string>;
 }

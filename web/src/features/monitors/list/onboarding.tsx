@@ -21,7 +21,7 @@ export default function Onboarding() {
   const body = (url: string) => bodyOf({ ...initial("http"), name: hostOf(withScheme(url)), "http.url": withScheme(url) });
   const form = useForm({ "http.url": "" }, async (values) => {
     setResult(null);
-    setResult(await tryOut(body(values["http.url"])));
+    setResult((await tryOut(body(values["http.url"]))).beat);
   });
   const watch = async () => {
     setSaving(true);

@@ -1,0 +1,359 @@
+//! Judging assertions: a pure function of what a check has found. All of them are judged, so that
+//! the evidence has each one.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::compare::{Outcome, Prepared, compare, items, network};
+use super::path::{Json, JsonError, Path};
+use super::{Assertion, Comparison, FailsAs, Match, Pattern, Source, number};
+use crate::observation::Warning;
+use crate::one_line::one_line;
+use crate::reason::Reason;
+use crate::redact;
+
+/// How much of a value is quoted in a message.
+const MAX_QUOTE_LENGTH: usize = 60;
+/// The same for the evidence.
+const MAX_FOUND_LENGTH: usize = 300;
+/// How much of a value is redacted: more than is shown, so that no part of a secret remains at
+/// the end.
+const MAX_REDACTED_LENGTH: usize = 2_000;
+
+/// What a check has found, for each source of its type.
+pub trait Facts {
+    fn find(&self, source: Source, property: &str) -> Found<'_>;
+
+    /// A compiled pattern; implemented with a cache.
+    fn pattern(&self, text: &str) -> Option<Arc<Pattern>> {
+        Pattern::parse(text).ok().map(Arc::new)
+    }
+
+    /// A value that was found, without credentials, for people.
+    fn redacted(&self, text: &str) -> String {
+        text.to_owned()
+    }
+}
+
+/// The values of a source.
+pub enum Found<'a> {
+    Missing,
+    Text(Cow<'a, str>),
+    Texts(Vec<Cow<'a, str>>),
+    /// The nodes that a path selects here.
+    Json(&'a Json<'a>),
+}
+
+impl Found<'_> {
+    /// A number that may not be known.
+    pub fn number(value: Option<f64>) -> Self {
+        value.map_or(Self::Missing, |value| Self::Text(Cow::Owned(value.to_string())))
+    }
+}
+
+/// The result of one assertion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssertionResult {
+    /// Its position among the assertions of the monitor.
+    pub index: usize,
+    pub passed: bool,
+    pub fails_as: FailsAs,
+    /// The beginning of the value found; `None` if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+    /// What is wrong; empty if it passed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    #[serde(skip)]
+    reason: Option<Reason>,
+    /// The message without the value found.
+    #[serde(skip)]
+    warning: String,
+}
+
+impl AssertionResult {
+    /// The result of another machine, with the same bounds as one made here.
+    #[must_use]
+    pub fn sanitized(self) -> Self {
+        Self {
+            index: self.index.min(super::MAX_ASSERTIONS),
+            found: self.found.map(|found| one_line(&found, MAX_FOUND_LENGTH)),
+            message: one_line(&self.message, 2 * MAX_FOUND_LENGTH),
+            ..self
+        }
+    }
+}
+
+/// The results of all assertions of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    pub results: Vec<AssertionResult>,
+}
+
+impl Judged {
+    /// Why the target is down, if an assertion says so.
+    pub fn failure(&self) -> Option<(Reason, String)> {
+        let mut failed = self.failed(FailsAs::Down);
+        let first = failed.next()?;
+        let message = match failed.count() {
+            0 => first.message.clone(),
+            more => format!("{} (and {more} more)", first.message),
+        };
+        Some((first.reason.unwrap_or(Reason::Assertion), message))
+    }
+
+    /// What makes a target degraded that is up.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let warning = |result: &AssertionResult| Warning {
+            reason: result.reason.unwrap_or(Reason::Assertion),
+            words: result.warning.clone(),
+        };
+        self.failed(FailsAs::Degraded).map(warning).collect()
+    }
+
+    /// Whether all assertions hold.
+    pub fn passed(&self) -> bool {
+        self.results.iter().all(|result| result.passed)
+    }
+
+    fn failed(&self, fails_as: FailsAs) -> impl Iterator<Item = &AssertionResult> {
+        self.results.iter().filter(move |result| !result.passed && result.fails_as == fails_as)
+    }
+}
+
+/// Judges all assertions. The values found are only in the results if one fails, or if they are
+/// requested: showing them costs more than judging.
+pub fn judge(assertions: &[Assertion], facts: &dyn Facts, show_all: bool) -> Judged {
+    let judge_all = |shows: bool| Judged {
+        results: assertions
+            .iter()
+            .enumerate()
+            .map(|(index, assertion)| judge_one(index, assertion, facts, shows))
+            .collect(),
+    };
+    let judged = judge_all(show_all);
+    if judged.passed() || show_all { judged } else { judge_all(true) }
+}
+
+/// How an assertion fails.
+enum Failure {
+    Value,
+    NotANumber,
+    Missing,
+    Json(JsonError),
+    /// The target cannot be used, although it was valid when it was saved.
+    Target,
+}
+
+fn judge_one(
+    index: usize,
+    assertion: &Assertion,
+    facts: &dyn Facts,
+    shows: bool,
+) -> AssertionResult {
+    let mut values = Values::new(assertion, shows);
+    let failure = match prepare(assertion, facts) {
+        Some(target) => values.judge(&target, &facts.find(assertion.source, &assertion.property)),
+        None => Some(Failure::Target),
+    };
+    let found = values.shown.map(|shown| {
+        if is_secret(assertion) {
+            redact::REDACTED.to_owned()
+        } else {
+            one_line(&facts.redacted(&shown), MAX_FOUND_LENGTH)
+        }
+    });
+    let (message, warning) = match &failure {
+        _ if !shows => (String::new(), String::new()),
+        None => (String::new(), String::new()),
+        Some(failure) => (
+            describe(assertion, failure, found.as_deref()),
+            describe_without_value(assertion, failure),
+        ),
+    };
+    AssertionResult {
+        index,
+        passed: failure.is_none(),
+        fails_as: assertion.fails_as,
+        found,
+        message,
+        reason: failure.map(|_| assertion.source.reason(&assertion.property)),
+        warning,
+    }
+}
+
+/// Whether the value may be a credential, by its name.
+fn is_secret(assertion: &Assertion) -> bool {
+    matches!(assertion.source, Source::Header | Source::Json)
+        && redact::is_sensitive(&assertion.property)
+}
+
+fn prepare<'a>(assertion: &'a Assertion, facts: &dyn Facts) -> Option<Prepared<'a>> {
+    use Comparison as C;
+    let target = assertion.target.as_str();
+    Some(match assertion.comparison {
+        C::LessThan | C::AtMost | C::GreaterThan | C::AtLeast => Prepared::Number(number(target)?),
+        C::Matches | C::NotMatches => Prepared::Pattern(facts.pattern(target)?),
+        C::In | C::NotIn if assertion.source == Source::Address => {
+            Prepared::Networks(items(target).filter_map(network).collect())
+        }
+        C::In | C::NotIn => Prepared::Items(items(target).collect()),
+        _ => Prepared::Text(target),
+    })
+}
+
+/// The values of one assertion, compared one by one.
+struct Values<'a> {
+    assertion: &'a Assertion,
+    count: usize,
+    holding: usize,
+    not_a_number: bool,
+    /// The value that decides, or else the first one; only if `shows`.
+    shown: Option<String>,
+    shows: bool,
+}
+
+impl<'a> Values<'a> {
+    fn new(assertion: &'a Assertion, shows: bool) -> Self {
+        Self { assertion, count: 0, holding: 0, not_a_number: false, shown: None, shows }
+    }
+
+    fn judge(&mut self, target: &Prepared<'_>, found: &Found<'_>) -> Option<Failure> {
+        match found {
+            Found::Missing => {}
+            Found::Text(text) => {
+                let _ = self.add(target, text);
+            }
+            Found::Texts(texts) => {
+                let _ = texts.iter().try_for_each(|text| self.add(target, text));
+            }
+            Found::Json(json) => {
+                let Ok(path) = Path::parse(&self.assertion.property) else {
+                    return Some(Failure::Target);
+                };
+                if let Err(error) = json.select(&path, |text| self.add(target, text)) {
+                    return Some(Failure::Json(error));
+                }
+            }
+        }
+        let comparison = self.assertion.comparison;
+        if self.count == 0 {
+            let holds = matches!(comparison, Comparison::NotExists | Comparison::Empty);
+            return (!holds).then_some(Failure::Missing);
+        }
+        let holds = match self.assertion.matching() {
+            Match::All => self.holding == self.count,
+            Match::Any => self.holding > 0,
+        };
+        match () {
+            () if holds => None,
+            () if self.not_a_number => Some(Failure::NotANumber),
+            () => Some(Failure::Value),
+        }
+    }
+
+    /// Compares a value; breaks when it decides.
+    fn add(&mut self, target: &Prepared<'_>, value: &str) -> ControlFlow<()> {
+        let outcome = compare(self.assertion.comparison, target, value);
+        self.count += 1;
+        let holds = outcome == Outcome::Holds;
+        self.holding += usize::from(holds);
+        self.not_a_number |= outcome == Outcome::NotANumber;
+        let decides = match self.assertion.matching() {
+            Match::All => !holds,
+            Match::Any => holds,
+        };
+        if self.shows && (decides || self.shown.is_none()) {
+            self.shown = Some(one_line(value, MAX_REDACTED_LENGTH));
+        }
+        if decides { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// `json $.queue.depth is 1834, expected less than 1000`.
+fn describe(assertion: &Assertion, failure: &Failure, found: Option<&str>) -> String {
+    let label = assertion.label();
+    match (failure, found) {
+        (Failure::Value, Some(found)) if !assertion.source.is_long() => {
+            let found = quote(found);
+            match expected(assertion.comparison, &assertion.target) {
+                Some(expected) => format!("{label} is {found}, expected {expected}"),
+                None => format!("{label} is {found}, expected none"),
+            }
+        }
+        (Failure::NotANumber, Some(found)) if !assertion.source.is_long() => {
+            format!("{label} is {}, which is not a number", quote(found))
+        }
+        (failure, _) => describe_without_value(assertion, failure),
+    }
+}
+
+/// `json $.queue.depth is not less than 1000`: without numbers, repeated messages take no space.
+fn describe_without_value(assertion: &Assertion, failure: &Failure) -> String {
+    use Comparison as C;
+    let label = assertion.label();
+    let target = quote(&assertion.target);
+    match failure {
+        Failure::NotANumber => format!("{label} is not a number"),
+        Failure::Missing => format!("{label} is missing"),
+        Failure::Json(JsonError::Invalid) => format!("{label}: the body is not valid JSON"),
+        Failure::Json(JsonError::TooLarge) => {
+            format!("{label}: the body is too large for this path (512 KiB)")
+        }
+        Failure::Target => format!("{label}: the target of this assertion is not valid"),
+        Failure::Value => match assertion.comparison {
+            C::Equals => format!("{label} is not {target}"),
+            C::NotEquals => format!("{label} is {target}"),
+            C::Contains => format!("{label} does not contain {target}"),
+            C::NotContains => format!("{label} contains {target}"),
+            C::StartsWith => format!("{label} does not start with {target}"),
+            C::EndsWith => format!("{label} does not end with {target}"),
+            C::Matches => format!("{label} does not match {target}"),
+            C::NotMatches => format!("{label} matches {target}"),
+            C::LessThan => format!("{label} is not less than {target}"),
+            C::AtMost => format!("{label} is more than {target}"),
+            C::GreaterThan => format!("{label} is not greater than {target}"),
+            C::AtLeast => format!("{label} is less than {target}"),
+            C::In => format!("{label} is not one of {target}"),
+            C::NotIn => format!("{label} is one of {target}"),
+            C::Exists => format!("{label} is missing"),
+            C::NotExists => format!("{label} exists"),
+            C::Empty => format!("{label} is not empty"),
+            C::NotEmpty => format!("{label} is empty"),
+        },
+    }
+}
+
+/// What was expected; `None` if the value should not be there.
+fn expected(comparison: Comparison, target: &str) -> Option<String> {
+    use Comparison as C;
+    let target = quote(target);
+    Some(match comparison {
+        C::Equals => target,
+        C::NotEquals => format!("another value than {target}"),
+        C::Contains => format!("to contain {target}"),
+        C::NotContains => format!("not to contain {target}"),
+        C::StartsWith => format!("to start with {target}"),
+        C::EndsWith => format!("to end with {target}"),
+        C::Matches => format!("to match {target}"),
+        C::NotMatches => format!("not to match {target}"),
+        C::LessThan => format!("less than {target}"),
+        C::AtMost => format!("at most {target}"),
+        C::GreaterThan => format!("greater than {target}"),
+        C::AtLeast => format!("at least {target}"),
+        C::In => format!("one of {target}"),
+        C::NotIn => format!("none of {target}"),
+        C::Empty => "an empty value".to_owned(),
+        C::NotEmpty => "a value that is not empty".to_owned(),
+        C::Exists | C::NotExists => return None,
+    })
+}
+
+fn quote(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTE_LENGTH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,217 @@
+//! The facts of a check that assertions are judged on: those that every type has, here, and those
+//! of its type.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+use wakeful_core::assert::{Assertion, Facts, Found, Json, Judged, Pattern, Source, judge};
+use wakeful_core::heartbeat::Phases;
+use wakeful_core::monitors::spec::Spec;
+use wakeful_core::observation::{Certificate, Fault, FaultKind};
+use wakeful_core::time::Millis;
+
+use super::dns::DnsFacts;
+use super::http::HttpFacts;
+use super::{CheckRequest, TargetAnswer};
+use crate::net::buffered::SMALL_BODY_BYTES;
+use crate::net::tls::fingerprint_and_key;
+use crate::net::{Net, Stage, Trace};
+
+const DAY_MILLIS: f64 = 86_400_000.0;
+
+/// What every type has.
+struct Common {
+    load_time: Duration,
+    phases: Phases,
+    address: Option<String>,
+    certificate: Option<Certificate>,
+    fingerprint_and_key: Option<(String, String)>,
+    tls: Option<(String, String, Option<String>)>,
+    now: Millis,
+}
+
+/// The facts of one check, for the sources that its assertions are about.
+pub(super) struct CheckFacts<'a> {
+    net: &'a Net,
+    common: Common,
+    dns: Option<&'a DnsFacts>,
+}
+
+impl<'a> CheckFacts<'a> {
+    pub(super) fn new(
+        net: &'a Net,
+        answer: &'a TargetAnswer,
+        trace: &Trace,
+        load_time: Duration,
+    ) -> Self {
+        let leaf = trace.tls.as_ref().and_then(|tls| tls.leaf.as_ref());
+        let common = Common {
+            load_time,
+            phases: trace.phases,
+            address: trace.address.map(|addr| addr.ip().to_canonical().to_string()),
+            certificate: trace.certificate.clone(),
+            fingerprint_and_key: leaf.map(fingerprint_and_key),
+            tls: trace.tls.as_ref().map(|tls| super::evidence::describe_tls(tls)),
+            now: net.clock().now(),
+        };
+        Self { net, common, dns: answer.dns.as_deref() }
+    }
+
+    /// Judges the assertions: here, or on another thread if that takes a while, in the turn of
+    /// the team.
+    pub(super) async fn judge(
+        self,
+        request: &CheckRequest<'_>,
+        trace: &mut Trace,
+    ) -> Result<Judged, Fault> {
+        let needs_tree = request.needs_tree();
+        let length = trace.http.as_ref().map_or(0, |http| http.text().len());
+        if length <= SMALL_BODY_BYTES && !needs_tree {
+            let facts = AllFacts {
+                common: &self.common,
+                spec: request.spec,
+                http: trace.http.as_deref(),
+                dns: self.dns,
+                json: trace.http.as_deref().map(|http| Json::new(http.text().as_bytes())),
+                pattern: &|text| self.net.patterns().get(text),
+            };
+            return Ok(judge(request.assertions, &facts, request.always));
+        }
+        trace.stage = Stage::Judging;
+        let busy = || Fault::new(FaultKind::Resources, "no memory to judge the response");
+        let turn = match &trace.decode_share {
+            Some(share) => Some(
+                share
+                    .turn()
+                    .await
+                    .map_err(|error| Fault::new(FaultKind::Resources, error.message()))?,
+            ),
+            None => None,
+        };
+        let tree = if needs_tree {
+            Some(self.net.buffers().tree(length).await.ok_or_else(busy)?)
+        } else {
+            None
+        };
+        // Compiled here: the cache cannot be moved to another thread.
+        let patterns: Vec<(String, Arc<Pattern>)> = request
+            .assertions
+            .iter()
+            .filter_map(|one| Some((one.target.clone(), self.net.patterns().get(&one.target)?)))
+            .filter(|_| request.asserts(&[Source::Body, Source::Json, Source::Header]))
+            .collect();
+        let assertions: Vec<Assertion> = request.assertions.to_vec();
+        let (http, common) = (trace.http.take(), self.common);
+        let (spec, always) = (request.spec.clone(), request.always);
+        let judging = tokio::task::spawn_blocking(move || {
+            let facts = AllFacts {
+                common: &common,
+                spec: &spec,
+                http: http.as_deref(),
+                dns: None,
+                json: http.as_deref().map(|http| Json::new(http.text().as_bytes())),
+                pattern: &|text| {
+                    let known = patterns.iter().find(|(known, _)| known == text);
+                    known.map(|(_, pattern)| Arc::clone(pattern))
+                },
+            };
+            let judged = judge(&assertions, &facts, always);
+            drop(facts);
+            drop((turn, tree));
+            (judged, http)
+        });
+        let (judged, http) = judging.await.map_err(|_| busy())?;
+        trace.http = http;
+        Ok(judged)
+    }
+}
+
+struct AllFacts<'a> {
+    common: &'a Common,
+    spec: &'a Spec,
+    http: Option<&'a HttpFacts>,
+    dns: Option<&'a DnsFacts>,
+    json: Option<Json<'a>>,
+    pattern: &'a dyn Fn(&str) -> Option<Arc<Pattern>>,
+}
+
+impl Facts for AllFacts<'_> {
+    fn find(&self, source: Source, property: &str) -> Found<'_> {
+        match source {
+            Source::Json => self.json.as_ref().map_or(Found::Missing, Found::Json),
+            Source::ResponseTime => self.common.time(property),
+            Source::Address => text(self.common.address.as_deref()),
+            Source::Tls => self.common.tls(property),
+            Source::Certificate => self.common.certificate(property),
+            Source::Status
+            | Source::Redirects
+            | Source::BodySize
+            | Source::FinalUrl
+            | Source::HttpVersion
+            | Source::Header
+            | Source::Body => self.http.map_or(Found::Missing, |http| http.find(source, property)),
+            Source::Code | Source::Record | Source::Records | Source::Ttl | Source::Dnssec => {
+                self.dns.map_or(Found::Missing, |dns| dns.find(source, property, self.common.now))
+            }
+        }
+    }
+
+    fn pattern(&self, text: &str) -> Option<Arc<Pattern>> {
+        (self.pattern)(text)
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        super::evidence::redactor(self.spec).text(text)
+    }
+}
+
+impl Common {
+    /// Milliseconds.
+    fn time(&self, property: &str) -> Found<'_> {
+        let Phases { resolve, connect, tls, first_byte, transfer } = self.phases;
+        let span = match property {
+            "" => Some(self.load_time),
+            "resolve" => resolve,
+            "connect" => connect,
+            "tls" => tls,
+            "first_byte" => first_byte,
+            _ => transfer,
+        };
+        Found::number(span.map(|span| span.as_micros() as f64 / 1e3))
+    }
+
+    fn tls(&self, property: &str) -> Found<'_> {
+        let Some((version, cipher, alpn)) = &self.tls else { return Found::Missing };
+        match property {
+            "version" => text(Some(version)),
+            "cipher" => text(Some(cipher)),
+            _ => text(alpn.as_deref()),
+        }
+    }
+
+    fn certificate(&self, property: &str) -> Found<'_> {
+        let Some(certificate) = &self.certificate else { return Found::Missing };
+        let days = |at: Millis| ((at.0 - self.now.0) as f64 / DAY_MILLIS * 1e3).floor() / 1e3;
+        let key = self.fingerprint_and_key.as_ref();
+        match property {
+            "days_left" => Found::number(Some(days(certificate.not_after))),
+            "chain_days_left" => {
+                let chain = certificate.chain.iter().map(|issuer| issuer.not_after);
+                let first = chain.fold(certificate.not_after, Millis::min);
+                Found::number(Some(days(first)))
+            }
+            "issuer" => text(Some(&certificate.issuer)),
+            "subject" => text(Some(&certificate.subject)),
+            "name" => {
+                Found::Texts(certificate.names.iter().map(|one| Cow::Borrowed(&**one)).collect())
+            }
+            "fingerprint" => text(key.map(|(fingerprint, _)| fingerprint.as_str())),
+            "key" => text(key.map(|(_, key)| key.as_str())),
+            _ => text(Some(if certificate.trusted { "true" } else { "false" })),
+        }
+    }
+}
+
+pub(super) fn text(value: Option<&str>) -> Found<'_> {
+    value.map_or(Found::Missing, |value| Found::Text(Cow::Borrowed(value)))
+}

@@ -1,0 +1,119 @@
+//! Evidence of real responses: what is in it, and which secrets are not.
+
+use serde_json::json;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::Instant;
+use wakeful_core::monitors::spec::http::password;
+use wakeful_core::monitors::spec::{Authentication, Body, Headers, HttpSpec, Spec, Username};
+use wakeful_core::reason::Reason;
+use wakeful_outbound::checks::CheckRequest;
+
+use crate::assertions::assertions;
+use crate::servers::{
+    LONG_TIMEOUT, TestServer, http, net, page, read_request, redirect, run, team,
+};
+
+#[tokio::test]
+async fn a_failing_check_says_what_it_saw() {
+    let server = TestServer::replying(|request| {
+        if request.starts_with("GET /go") {
+            return redirect(302, "/end?token=sentinel");
+        }
+        let head = "HTTP/1.1 502 Bad\r\nServer: nginx\r\nSet-Cookie: a=sentinel";
+        let body = "<h1>upstream</h1> token=sentinel";
+        format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    })
+    .await;
+    let spec = Spec::Http(http(server.url("/go")));
+    let observation = run(&net(), &CheckRequest::new(team(0), &spec), LONG_TIMEOUT).await.unwrap();
+    assert_eq!(observation.reason, Some(Reason::HttpStatus));
+    let evidence = observation.evidence.as_ref().unwrap();
+    let request = evidence.request.as_ref().unwrap();
+    assert_eq!(request.method, "GET");
+    assert!(request.url.ends_with("/end?token=[redacted]"), "{}", request.url);
+    assert!(request.headers.iter().any(|(name, value)| name == "accept" && value == "*/*"));
+    assert_eq!(evidence.hops[0].status, 302);
+    let response = evidence.response.as_ref().unwrap();
+    assert_eq!(response.status, 502);
+    assert!(response.headers.contains(&("server".into(), "nginx".into())));
+    assert!(response.body.starts_with("<h1>upstream</h1> token="), "{}", response.body);
+    let connection = evidence.connection.as_ref().unwrap();
+    assert_eq!(connection.address.as_deref(), Some(server.addr.to_string().as_str()));
+    assert_eq!(connection.http_version.as_deref(), Some("1.1"));
+    assert!(evidence.phases.connect.is_some() && evidence.phases.transfer.is_none());
+    assert!(!format!("{evidence:?}").contains("sentinel"), "{evidence:?}");
+}
+
+/// A server that returns everything it was sent cannot make a check reveal it.
+#[tokio::test]
+async fn no_secret_of_the_monitor_is_in_its_evidence() {
+    let server = TestServer::replying(|request| {
+        let body = format!("{request}\n{}", request.replace("sentinel", "sentinel "));
+        format!(
+            "HTTP/1.1 500 No\r\nX-Echo: sentinel-pw1\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .into_bytes()
+    })
+    .await;
+    let url = server.url("/?api_key=sentinel-q1&page=2");
+    let spec = Spec::Http(HttpSpec {
+        authentication: Authentication::parse("basic").unwrap(),
+        username: Username::parse("ann").unwrap(),
+        password: password("sentinel-pw1").unwrap(),
+        headers: Headers::parse("X-Custom: sentinel-h1\nAuthorization: Bearer sentinel-h2")
+            .unwrap(),
+        body: Body::parse(r#"{"password": "sentinel-b1", "n": 1}"#).unwrap(),
+        ..http(url)
+    });
+    let list = assertions(json!([
+        {"source": "body", "comparison": "equals", "target": "x"},
+        {"source": "header", "property": "x-echo", "comparison": "equals", "target": "x"},
+    ]));
+    let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &spec) };
+    let observation = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
+    let text = serde_json::to_string(&observation).unwrap();
+    for secret in [
+        "sentinel-pw1",
+        "sentinel-q1",
+        "sentinel-h1",
+        "sentinel-h2",
+        "sentinel-b1",
+        // Base64 of ann:sentinel-pw1.
+        "YW5uOnNlbnRpbmVsLXB3MQ",
+    ] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    assert!(text.contains("page=2"), "the rest is still there: {text}");
+}
+
+#[tokio::test]
+async fn the_body_of_a_failed_response_is_read_for_a_second_only() {
+    let server = TestServer::new(async |mut stream| {
+        read_request(&mut stream).await?;
+        stream.write_all(b"HTTP/1.1 500 No\r\nContent-Length: 900\r\n\r\nsome of it").await?;
+        stream.read_to_end(&mut Vec::new()).await?;
+        Ok(())
+    })
+    .await;
+    let spec = Spec::Http(http(server.url("/")));
+    let began = Instant::now();
+    let observation = run(&net(), &CheckRequest::new(team(0), &spec), LONG_TIMEOUT).await.unwrap();
+    assert!(began.elapsed() < Duration::from_millis(2_500), "{:?}", began.elapsed());
+    assert_eq!(observation.message, "500 Internal Server Error");
+    assert!(observation.load_time.unwrap() < Duration::from_millis(900), "the target is not slow");
+    let response = observation.evidence.unwrap().response.unwrap();
+    assert_eq!((response.body.as_str(), response.truncated), ("some of it", true));
+}
+
+#[tokio::test]
+async fn a_healthy_check_collects_nothing_unless_it_is_requested() {
+    let server = TestServer::answering(page("fine")).await;
+    let spec = Spec::Http(http(server.url("/")));
+    let request = CheckRequest::new(team(0), &spec);
+    assert_eq!(run(&net(), &request, LONG_TIMEOUT).await.unwrap().evidence, None);
+    let request = CheckRequest { always: true, ..request };
+    let observation = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
+    assert_eq!(observation.evidence.unwrap().response.unwrap().body, "fine");
+}
