@@ -17,6 +17,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("notifiers", "secret"),
     ("audit_heads", "seal"),
     ("audit_streams", "secret"),
+    ("statuspages", "access_token"),
 ];
 const BATCH_ROWS: i64 = 200;
 

@@ -22,6 +22,7 @@ mod monitors;
 mod notifications;
 mod open;
 mod probes;
+mod statuspages;
 mod transfer;
 
 pub use accounts::{
@@ -75,6 +76,7 @@ pub use monitors::{
 };
 pub use notifications::{deliveries::*, notifiers::*};
 pub use open::{Location, Options};
+pub use statuspages::{incidents::*, pages::*, public::*, rows::StoredPage, rules::*};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};
 
 use dialect::Pool;

@@ -70,6 +70,8 @@ const STEPS: &[Step] = steps![
     "0039_threads",
     "0040_announcements",
     "0041_bounds",
+    "0045_statuspages",
+    "0046_incidents",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -15,24 +15,27 @@ use crate::{Invalid, named_enum};
 /// A named enum with `parse` and `Display`, stored and sent as its name.
 macro_rules! text_enum {
     ($(#[$meta:meta])* pub enum $name:ident { $($body:tt)+ }) => {
-        named_enum! { $(#[$meta])* pub enum $name { $($body)+ } }
+        $crate::named_enum! { $(#[$meta])* pub enum $name { $($body)+ } }
 
         impl $name {
-            pub fn parse(text: &str) -> Result<Self, Invalid> {
+            pub fn parse(text: &str) -> Result<Self, $crate::Invalid> {
                 let found = Self::ALL.iter().copied().find(|one| one.as_str() == text);
-                found.ok_or_else(|| Invalid::one_of(Self::ALL.iter().map(|one| one.as_str())))
+                found.ok_or_else(|| {
+                    $crate::Invalid::one_of(Self::ALL.iter().map(|one| one.as_str()))
+                })
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
             }
         }
 
-        stored_as_text!($name);
+        $crate::stored_as_text::stored_as_text!($name);
     };
 }
+pub(super) use text_enum;
 
 text_enum! {
     /// From the best to the worst, so that they can be compared.
