@@ -50,5 +50,6 @@ mod sessions;
 mod settings;
 mod signup;
 mod stats;
+mod statuspages;
 mod team;
 mod teams;
