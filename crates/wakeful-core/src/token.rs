@@ -48,7 +48,11 @@ pub struct Digest(pub [u8; 32]);
 
 impl Digest {
     pub fn of(text: &str) -> Self {
-        Self(Sha256::digest(text.as_bytes()).into())
+        Self::of_bytes(text.as_bytes())
+    }
+
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
     }
 }
 
