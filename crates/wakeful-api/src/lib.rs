@@ -26,6 +26,7 @@ mod router;
 mod routes;
 mod serve;
 mod spa;
+mod statuspages;
 
 pub use app::{Api, ApiSettings, EffectiveSetting};
 pub use dto::admin::SettingSource;

@@ -160,6 +160,7 @@ both_databases! {
             (json!({"name": "x", "appearance": {"accent": "red"}}), "appearance.accent"),
             (json!({"name": "x", "appearance": {"custom_css": "x".repeat(20_001)}}), "appearance.custom_css"),
             (json!({"name": "x", "appearance": {"links": [{"text": "a", "url": "javascript:1"}]}}), "appearance.links.0.url"),
+            (json!({"name": "x", "appearance": {"custom_css": "@import 'x';"}}), "appearance.custom_css"),
             (json!({"name": "x", "display": {"history_days": 45}}), "display.history_days"),
             (json!({"name": "x", "shown_after": 3601}), "shown_after"),
             (json!({"name": "x", "embed_origins": ["x.com"]}), "embed_origins"),

@@ -26,7 +26,6 @@ pub const MAX_DOMAINS: usize = 10;
 pub const MAX_LINKS: usize = 8;
 pub const MAX_NETWORKS: usize = 100;
 pub const MAX_ORIGINS: usize = 50;
-pub const MAX_CSS_BYTES: usize = 20_000;
 pub const MAX_DESCRIPTION: usize = 2_000;
 pub const MAX_FOOTER: usize = 1_000;
 pub const MAX_SHOWN_AFTER: u32 = 3_600;

@@ -2,7 +2,7 @@
 //! of a monitor, the message of a check or the cause of an alert, so that no output form of a
 //! page can show one. Values that the page does not show are `None`.
 
-use jiff::civil::Date;
+pub use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 use std::fmt;
 

@@ -18,11 +18,12 @@ use wakeful_core::statuspages::component::{
     self, Component, ComponentDisplay, ComponentSettings, MAX_MONITORS, MAX_NOTE, Needs, Override,
     Section, SectionSettings, UptimeFrom, parse_alias,
 };
+use wakeful_core::statuspages::css;
 use wakeful_core::statuspages::page::{
-    Access, Appearance, Display, Link, MAX_COMPONENTS, MAX_CSS_BYTES, MAX_DESCRIPTION, MAX_DOMAINS,
-    MAX_FOOTER, MAX_IMAGE_BYTES, MAX_LINKS, MAX_NETWORKS, MAX_ORIGINS, MAX_SECTIONS,
-    MAX_SHOWN_AFTER, PASSWORD_LENGTH, PageSettings, StatusPage, Subscribe, Texts, parse_domain,
-    parse_network, parse_origin,
+    Access, Appearance, Display, Link, MAX_COMPONENTS, MAX_DESCRIPTION, MAX_DOMAINS, MAX_FOOTER,
+    MAX_IMAGE_BYTES, MAX_LINKS, MAX_NETWORKS, MAX_ORIGINS, MAX_SECTIONS, MAX_SHOWN_AFTER,
+    PASSWORD_LENGTH, PageSettings, StatusPage, Subscribe, Texts, parse_domain, parse_network,
+    parse_origin,
 };
 use wakeful_core::statuspages::rule::{
     AFTER, MAX_GROUP, MAX_RESOLVE_AFTER, MAX_RULES, OnRecovery, Rule, RuleMode, RuleSettings,
@@ -269,10 +270,7 @@ fn appearance(fields: &mut Fields, old: &Appearance) -> Option<Appearance> {
         Some(Link { text: text?, url: url? })
     });
     let links = if fields.has("links") { links } else { Some(old.links.clone()) };
-    let css = fields.optional("custom_css", |text| match text.len() {
-        0..=MAX_CSS_BYTES => Ok(text.to_owned()),
-        _ => Err(Invalid::new(format!("must have at most {MAX_CSS_BYTES} bytes"))),
-    });
+    let css = fields.optional("custom_css", |text| css::validate(text).map(|()| text.to_owned()));
     let powered_by = fields.optional_flag("powered_by");
     Some(Appearance {
         scheme: scheme.unwrap_or(old.scheme),
