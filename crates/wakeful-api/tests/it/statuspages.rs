@@ -252,7 +252,7 @@ both_databases! {
         let id = &saved["pageid"];
         client.post("statuspage/save", &json!({"pageid": id, "slug": "acme-2"})).await.ok();
         until("the new slug", async || match app.engine.snapshots().by_slug("acme") {
-            Found::Moved(slug) => Some(assert_eq!(slug, "acme-2")),
+            Found::Moved(slug) if slug == "acme-2" => Some(()),
             _ => None,
         })
         .await;
@@ -260,13 +260,13 @@ both_databases! {
         let locked = json!({"pageid": id, "access": "token", "allowed_networks": ["10.0.0.0/8"]});
         let locked = client.post("statuspage/save", &locked).await.ok()["statuspage"].clone();
         let token = text(&locked["access_token"]);
-        until("the lock", async || match app.engine.snapshots().by_slug("acme-2") {
-            Found::Page(page) if page.is_restricted() => Some(assert!(
-                page.is_token(&token) && page.admits([10, 1, 1, 1].into()) && !page.admits([11, 1, 1, 1].into())
-            )),
+        let page = until("the lock", async || match app.engine.snapshots().by_slug("acme-2") {
+            Found::Page(page) if page.is_restricted() => Some(page),
             _ => None,
         })
         .await;
+        assert!(page.is_token(&token) && !page.is_token("wkp_other"));
+        assert!(page.admits([10, 1, 1, 1].into()) && !page.admits([11, 1, 1, 1].into()));
         client.post("statuspage/save", &json!({"pageid": id, "published": false})).await.ok();
         until("no page", async || {
             matches!(app.engine.snapshots().by_slug("acme-2"), Found::Unknown).then_some(())

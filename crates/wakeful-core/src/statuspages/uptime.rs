@@ -13,7 +13,7 @@ use crate::time::Millis;
 
 /// A day with at least this share of downtime, in percent, is colored as out.
 const OUT_PERCENT: u64 = 5;
-/// Seen incidents count in tenths of their time.
+/// A partial outage of an incident counts as so many tenths of its time.
 const PARTIAL_TENTHS: u64 = 3;
 
 /// Spans of time in milliseconds, in order and without overlaps.

@@ -50,7 +50,8 @@ pub(crate) async fn monitor_track(
     let outages: &[Outage] = past.outages();
     let read = read_consistently(&past, query.now, Detail::Means, |reader| {
         Box::pin(async move {
-            let grain = if query.by_day { DAY } else { HOUR };
+            let has_hours = reader.extent().has_hours(query.from);
+            let grain = if query.by_day || !has_hours { DAY } else { HOUR };
             let track = read_track(reader, outages, grain, query.from, query.now).await?;
             let long = match query.long_from {
                 Some(from) => Some(read_track(reader, outages, DAY, from, query.now).await?),

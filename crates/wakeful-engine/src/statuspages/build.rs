@@ -1,10 +1,8 @@
 //! Builds the snapshot of a page from its settings, the states of its monitors, its incidents
 //! and its figures.
 
-use jiff::civil::Date;
 use std::collections::{HashMap, HashSet};
 use wakeful_core::access::permission;
-use wakeful_core::calendar::zone::Zone;
 use wakeful_core::id::{ComponentId, MonitorId, StatuspageId, TeamId};
 use wakeful_core::statuspages::Localized;
 use wakeful_core::statuspages::component::{Component, MAX_TAGGED, Section};
@@ -22,11 +20,9 @@ use super::figures::Figures;
 use crate::caller::Authorized;
 use crate::{Engine, Result};
 
-/// A snapshot, and what the next one can use.
+/// A snapshot, and the monitors that it shows.
 pub(super) struct Built {
     pub(super) snapshot: Snapshot,
-    /// `None` if they were given.
-    pub(super) figures: Option<HashMap<ComponentId, Figures>>,
     pub(super) monitors: Vec<MonitorId>,
 }
 
@@ -83,12 +79,12 @@ impl Engine {
         Ok(assemble(page, self.public_url(), &monitors, &incidents, &figures, now))
     }
 
-    /// Builds a page; `None` if it is gone. Without `figures` they are computed.
+    /// Builds a page; `None` if it is gone. Its figures are those of `previous`, or else computed.
     pub(super) async fn build_snapshot(
         &self,
         page: StatuspageId,
         team: TeamId,
-        figures: Option<&HashMap<ComponentId, Figures>>,
+        previous: Option<&Snapshot>,
     ) -> Result<Option<Built>> {
         let Some(stored) = self.store().shown_statuspage(page, team).await? else {
             return Ok(None);
@@ -96,15 +92,13 @@ impl Engine {
         let (page, now) = (stored.page, self.now());
         let monitors = self.monitors_of(&page).await?;
         let incidents = self.store().shown_incidents(page.id).await?;
-        let computed = match figures {
-            Some(_) => None,
-            None => Some(self.page_figures(&page, &monitors.ids(), &incidents, now).await?),
+        let figures = match previous {
+            Some(previous) => previous.components().map(|one| (one.id, Figures::of(one))).collect(),
+            None => self.page_figures(&page, &monitors.ids(), &incidents, now).await?,
         };
-        let used = figures.or(computed.as_ref());
-        let none = HashMap::new();
         let url = self.public_url();
-        let snapshot = assemble(&page, url, &monitors, &incidents, used.unwrap_or(&none), now);
-        Ok(Some(Built { snapshot, figures: computed, monitors: monitors.all() }))
+        let snapshot = assemble(&page, url, &monitors, &incidents, &figures, now);
+        Ok(Some(Built { snapshot, monitors: monitors.all() }))
     }
 
     /// The statuses that the components of a page are shown with.
@@ -180,7 +174,7 @@ fn assemble(
     let component = |component: &Component| {
         let figures = figures.get(&component.id).unwrap_or(&none);
         let status = status_of(page, component, monitors, incidents, now);
-        shown_component(page, component, status, figures, &zone)
+        shown_component(page, component, status, figures)
     };
     let section = |section: &Section| shown::Section {
         id: section.id,
@@ -283,12 +277,10 @@ fn shown_component(
     component: &Component,
     status: ComponentStatus,
     figures: &Figures,
-    zone: &Zone,
 ) -> shown::Component {
     let (display, own) = (&page.settings.display, &component.settings.display);
     let settings = &component.settings;
     let text = |value: &str| (!value.is_empty()).then(|| value.to_owned());
-    let date = |at: Millis| -> Date { zone.local(at).date() };
     shown::Component {
         id: component.id,
         alias: text(&settings.alias),
@@ -304,7 +296,7 @@ fn shown_component(
             .unwrap_or(display.response_times)
             .then_some(figures.response_times),
         certificate_expires: figures.certificate_expires,
-        since: figures.since.map(date),
+        since: figures.since,
         created: component.created,
         modified: page.modified,
     }

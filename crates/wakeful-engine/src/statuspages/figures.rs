@@ -3,6 +3,7 @@
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use std::collections::HashMap;
 use wakeful_core::access::TeamAccess;
+use wakeful_core::calendar::Date;
 use wakeful_core::history::rollup::Distribution;
 use wakeful_core::history::{DAY, HOUR, start_of};
 use wakeful_core::id::{ComponentId, MonitorId};
@@ -10,7 +11,7 @@ use wakeful_core::statuspages::component::{Component, UptimeFrom};
 use wakeful_core::statuspages::incident::Incident;
 use wakeful_core::statuspages::page::StatusPage;
 use wakeful_core::statuspages::snapshot::{
-    ComponentFigures, ComponentStatus, Day, OutageSpan, ResponseDay, ResponseTimes, Uptime,
+    self, ComponentFigures, ComponentStatus, Day, OutageSpan, ResponseDay, ResponseTimes, Uptime,
     UptimeFigures,
 };
 use wakeful_core::statuspages::uptime::{
@@ -39,7 +40,20 @@ pub(super) struct Figures {
     pub(super) response_times: ResponseTimes,
     pub(super) certificate_expires: Option<Millis>,
     /// From when on there is data.
-    pub(super) since: Option<Millis>,
+    pub(super) since: Option<Date>,
+}
+
+impl Figures {
+    /// Those of an earlier snapshot.
+    pub(super) fn of(component: &snapshot::Component) -> Self {
+        Self {
+            days: component.days.clone(),
+            uptime: component.uptime.unwrap_or_default(),
+            response_times: component.response_times.unwrap_or_default(),
+            certificate_expires: component.certificate_expires,
+            since: component.since,
+        }
+    }
 }
 
 /// What incidents say about the history of a component.
@@ -124,7 +138,7 @@ impl Engine {
                 Ok(Figures {
                     days: days(&dates, &bounds, &shares, &shares, &maintenance),
                     uptime: uptime_figures(spans.map(figure), shown(&shares)),
-                    since: Some(since),
+                    since: Some(zone.local(since).date()),
                     ..Figures::default()
                 })
             }
@@ -168,7 +182,8 @@ impl Engine {
                     since: component
                         .settings
                         .since
-                        .or_else(|| of_bars.iter().filter_map(|track| track.checked.start()).min()),
+                        .or_else(|| of_bars.iter().filter_map(|track| track.checked.start()).min())
+                        .map(|since| zone.local(since).date()),
                 })
             }
         }

@@ -302,7 +302,13 @@ impl Engine {
     }
 
     async fn statuspage_view(&self, caller: &Caller, page: StatusPage) -> Result<PageView> {
-        let statuses = self.component_statuses(&page).await?;
+        // A caller who sees only some monitors still sees the status that follows from all.
+        let whole = match caller.team_access().filter() {
+            Some(_) => self.store().shown_statuspage(page.id, page.team).await?,
+            None => None,
+        };
+        let whole = whole.as_ref().map_or(&page, |stored| &stored.page);
+        let statuses = self.component_statuses(whole).await?;
         let with_token = caller.may(Permission::Edit);
         Ok(PageView { url: page.url(self.public_url()), page, with_token, statuses })
     }

@@ -13,14 +13,13 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{ComponentId, MonitorId, StatuspageId, TeamId};
+use wakeful_core::id::{MonitorId, StatuspageId, TeamId};
 use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::page::{Access, StatusPage};
 use wakeful_core::statuspages::snapshot::{Indicator, Snapshot};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use super::figures::Figures;
 use crate::bus::NodeMessage;
 use crate::{Engine, Result};
 
@@ -211,8 +210,7 @@ impl Engine {
 struct PageState {
     built: Option<Instant>,
     figures_at: Option<Instant>,
-    figures: HashMap<ComponentId, Figures>,
-    /// The revision of the page that the figures are of.
+    /// The revision of the page that was built.
     changed: i64,
     monitors: Vec<MonitorId>,
     revision: u64,
@@ -320,24 +318,22 @@ impl Builder {
         let mut state = old.unwrap_or_else(|| PageState {
             built: None,
             figures_at: None,
-            figures: HashMap::new(),
             changed: 0,
             monitors: Vec::new(),
             revision: 0,
             failed_since: None,
         });
-        let cached = (!with_figures).then_some(&state.figures);
-        match engine.build_snapshot(served.id, served.team, cached).await {
+        let before = served.snapshot.load_full();
+        let previous = before.as_deref().filter(|_| !with_figures);
+        match engine.build_snapshot(served.id, served.team, previous).await {
             Ok(Some(built)) => {
                 let mut snapshot = built.snapshot;
-                let before = served.snapshot.load_full();
                 let is_same = before.as_ref().is_some_and(|before| shows_same(before, &snapshot));
                 state.revision += u64::from(!is_same);
                 // Differs after a restart, too.
                 snapshot.revision = (started_revision(engine) << 20) + state.revision;
                 served.snapshot.store(Some(Arc::new(snapshot)));
-                if let Some(figures) = built.figures {
-                    state.figures = figures;
+                if previous.is_none() {
                     state.figures_at = Some(started);
                 }
                 (state.monitors, state.changed) = (built.monitors, served.changed);
@@ -347,8 +343,8 @@ impl Builder {
             Ok(None) => {}
             Err(error) => {
                 let since = *state.failed_since.get_or_insert(engine.now());
-                if let Some(before) = served.snapshot.load_full() {
-                    let snapshot = Snapshot { delayed_since: Some(since), ..(*before).clone() };
+                if let Some(before) = &before {
+                    let snapshot = Snapshot { delayed_since: Some(since), ..(**before).clone() };
                     served.snapshot.store(Some(Arc::new(snapshot)));
                 }
                 tracing::warn!(page.id = %served.id, error = %ErrorChain(&error), "building status page {} failed, retrying in {} s", served.id, SHARED_INTERVAL.as_secs());
