@@ -1,4 +1,4 @@
-//! A status page as its team has set it up: what is shown, to whom, and in which form.
+//! A status page as its team has set it up: what is shown, who may see it, and in which form.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
