@@ -47,19 +47,21 @@ pub(crate) async fn monitor_track(
     query: TrackQuery<'_>,
 ) -> Result<Option<MonitorTrack>> {
     let Some(past) = team.history(monitor).await? else { return Ok(None) };
-    let outages: &[Outage] = past.outages();
-    let read = read_consistently(&past, query.now, Detail::Means, |reader| {
+    let TrackQuery { from, now, by_day, long_from, .. } = query;
+    let read = read_consistently(&past, now, Detail::Means, |reader| {
+        let (outages, starts) = (past.outages().to_vec(), query.spans.to_vec());
         Box::pin(async move {
-            let has_hours = reader.extent().has_hours(query.from);
-            let grain = if query.by_day || !has_hours { DAY } else { HOUR };
-            let track = read_track(reader, outages, grain, query.from, query.now).await?;
-            let long = match query.long_from {
-                Some(from) => Some(read_track(reader, outages, DAY, from, query.now).await?),
+            let has_hours = reader.extent().has_hours(from);
+            let grain = if by_day || !has_hours { DAY } else { HOUR };
+            let track = read_track(reader, &outages, grain, from, now).await?;
+            let long = match long_from {
+                Some(from) => Some(read_track(reader, &outages, DAY, from, now).await?),
                 None => None,
             };
             let (mut spans, mut load) = (Vec::new(), Vec::new());
-            for from in query.spans.iter().rev() {
-                let stats = tally(reader, *from, query.now).await?;
+            // The longest first: its rows include most of the others.
+            for from in starts.iter().rev() {
+                let stats = tally(reader, *from, now).await?;
                 spans.push(Shares {
                     up: stats.millis[HistoryStatus::Up],
                     down: stats.millis[HistoryStatus::Down],
