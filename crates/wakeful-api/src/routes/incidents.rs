@@ -50,7 +50,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         ("pageid" = Option<String>, Query, description = "Only those that this status page shows"),
         ("componentid" = Option<String>, Query, description = "Only those that name this component"),
         ("kind" = Option<IncidentKind>, Query, description = "Only this kind"),
-        ("state" = Option<ListedState>, Query, description = "Only drafts, open or resolved ones")),
+        ("state" = inline(Option<ListedState>), Query, description = "Only drafts, open or resolved ones")),
     responses(
         (status = 200, description = "The incidents", body = IncidentList),
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
