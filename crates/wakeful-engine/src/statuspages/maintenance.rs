@@ -60,12 +60,12 @@ impl Engine {
                     None
                 }
                 Some(ClockStep::Complete) => {
-                    let at = incident.settings.scheduled_until.unwrap_or(now);
+                    let at = incident.settings.scheduled_until.unwrap_or(now).max(incident.started);
                     self.post_automatically(
                         &mut incident,
                         IncidentStatus::Completed,
                         AutomaticText::MaintenanceCompleted,
-                        at.max(incident.started),
+                        at,
                     );
                     None
                 }
