@@ -393,7 +393,7 @@ impl<'a> View<'a> {
     }
 
     fn days_ago(&self, component: &Component) -> String {
-        let days = component.days.len().saturating_sub(1).to_string();
+        let days = component.days.len().to_string();
         fill(self.m.days_ago, &[("days", &days)])
     }
 

@@ -52,7 +52,7 @@ impl<'a> View<'a> {
 
     /// The address of an image, which changes with its content.
     pub(super) fn image(&self, kind: ImageKind, image: &Image) -> String {
-        self.path(&format!("/image/{}?h={}", kind.as_str(), image.hash))
+        self.path(&format!("/image/{}?v={}", kind.as_str(), image.hash))
     }
 
     pub(super) fn logo(&self) -> Option<String> {
@@ -76,7 +76,7 @@ impl<'a> View<'a> {
         if appearance.accent.is_none() && appearance.custom_css.is_empty() {
             return assets::style().path();
         }
-        self.path(&format!("/style.css?h={}", super::style::hash(appearance)))
+        self.path(&format!("/style.css?v={}", super::style::hash(appearance)))
     }
 
     pub(super) fn script(&self) -> String {
