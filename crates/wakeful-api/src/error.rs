@@ -34,6 +34,7 @@ named_enum! {
         BadToken = "bad_token",
         BadInvitation = "bad_invitation",
         LoginNeeded = "login_needed",
+        PageLocked = "page_locked",
         PlanLimit = "plan_limit",
         AdministratorNeeded = "administrator_needed",
         SignupClosed = "signup_closed",

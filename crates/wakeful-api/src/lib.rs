@@ -33,3 +33,4 @@ pub use dto::admin::SettingSource;
 pub use openapi::document;
 pub use router::{metrics_router, router};
 pub use serve::{Limits, ServeSettings, serve};
+pub use statuspages::statuspage_routes;

@@ -184,6 +184,13 @@ pub enum Error {
     Store(StoreError),
 }
 
+impl Error {
+    /// Whether the same call may succeed in a moment.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Overloaded | Self::Store(StoreError::Unavailable(_)))
+    }
+}
+
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {

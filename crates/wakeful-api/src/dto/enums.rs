@@ -197,6 +197,8 @@ closed_sets! {
     ReportLanguage = names!(Language);
     /// Who may see a status page.
     StatuspageAccess = names!(statuspages::page::Access);
+    /// Which document of a status page is shown.
+    StatuspageShow = names!(crate::statuspages::Show);
     /// The language of a status page.
     StatuspageLanguage = names!(statuspages::Language);
     /// The color scheme of a status page.

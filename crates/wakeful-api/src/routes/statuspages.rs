@@ -18,19 +18,21 @@ use crate::dto::statuspages::request::{
     self as dto, SaveStatuspage, SetComponentStatus, SetStatuspageImage,
 };
 use crate::dto::statuspages::response::{
-    ComponentAnswer, ComponentBody, ImageAnswer, ListedBody, StatuspageAnswer, StatuspageBody,
-    StatuspageList, StatuspageWhole, TokenAnswer, image_url,
+    ComponentAnswer, ComponentBody, ImageAnswer, ListedBody, PreviewAnswer, StatuspageAnswer,
+    StatuspageBody, StatuspageList, StatuspageWhole, TokenAnswer, image_url,
 };
-use crate::dto::{Ack, Fields};
+use crate::dto::{Ack, Fields, enums};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{ListPage, Query};
+use crate::statuspages::{self, Show};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(needs(Permission::View, routes!(list_statuspages)))
         .routes(needs(Permission::View, routes!(get_statuspage)))
         .routes(needs(Permission::Edit, routes!(save_statuspage)))
+        .routes(needs(Permission::Edit, routes!(preview_statuspage)))
         .routes(needs(Permission::Edit, routes!(delete_statuspage)))
         .routes(needs(Permission::Edit, routes!(set_image)))
         .routes(needs(Permission::Edit, routes!(delete_image)))
@@ -96,6 +98,31 @@ async fn save_statuspage(
     let view = api.engine().save_statuspage(&caller, id, from, merge).await?;
     let statuspage = StatuspageBody::of(view);
     Ok(Json(StatuspageAnswer { success: true, message: "Status page saved.", statuspage }))
+}
+
+/// Renders a status page as `statuspage/save` would save it. Nothing is stored.
+#[utoipa::path(post, path = "/api/v1/statuspage/preview", tag = "Status pages", request_body = SaveStatuspage,
+    params(("show" = Option<enums::StatuspageShow>, Query, description = "What is shown; default: front. Also accepted in the body")),
+    responses(
+        (status = 200, description = "The page as visitors would see it", body = PreviewAnswer),
+        (status = 403, description = "The caller is limited to some monitors", body = ErrorBody),
+        (status = 404, description = "The team has no such status page", body = ErrorBody)))]
+async fn preview_statuspage(
+    State(api): State<Api>,
+    caller: Authorized<permission::Edit>,
+    Query(mut query): Query,
+    Body(mut fields): Body<Fields>,
+) -> ApiResult<PreviewAnswer> {
+    let id = fields.optional_text("pageid").map(|text| page_id(&text)).transpose()?;
+    let show = query.optional("show", Show::parse);
+    let show = query.finish(Some(show))?;
+    let show = fields.optional("show", Show::parse).or(show).unwrap_or_default();
+    let merge = |stored: Option<&StatusPage>| {
+        let draft = dto::draft(&mut fields, stored);
+        fields.finish(draft)
+    };
+    let snapshot = api.engine().preview_statuspage(&caller, id, merge).await?;
+    Ok(Json(PreviewAnswer::of(statuspages::preview(&snapshot, show))))
 }
 
 /// Deletes a status page with its images and rules, and the incidents that no other page shows.

@@ -7,8 +7,8 @@ use wakeful_core::statuspages::snapshot::{Appearance, Color};
 use super::{assets, etag};
 
 /// The backgrounds of text in `page.css`.
-const LIGHT: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
-const DARK: Color = Color { red: 0x11, green: 0x18, blue: 0x27 };
+pub(super) const LIGHT: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
+pub(super) const DARK: Color = Color { red: 0x11, green: 0x18, blue: 0x27 };
 
 pub(super) fn sheet(appearance: &Appearance) -> String {
     let mut css = assets::STYLE.to_owned();

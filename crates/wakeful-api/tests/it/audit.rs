@@ -30,6 +30,7 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/monitor/try", "a check"),
     ("POST /api/v1/monitor/{monitorid}/check", "a check"),
     ("POST /api/v1/notifier/preview", "reads"),
+    ("POST /api/v1/statuspage/preview", "reads"),
     ("POST /api/v1/notifier/test", "sends"),
     ("POST /api/v1/password/lost", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/payment/callback/stripe", "triggers a lookup"),

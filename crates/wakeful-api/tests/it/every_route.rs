@@ -564,6 +564,11 @@ const ROWS: &[Row] = &[
         ..of_page("POST /api/v1/statuspage/save")
     },
     Row {
+        takes: "componentid pageid ruleid sectionid templateid",
+        body: |id| json!({"pageid": id, "name": "changed"}),
+        ..of_page("POST /api/v1/statuspage/preview")
+    },
+    Row {
         body: |_| json!({"kind": "logo", "data": "iVBORw0KGgo="}),
         ..of_page("POST /api/v1/statuspage/{pageid}/image")
     },

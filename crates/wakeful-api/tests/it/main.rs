@@ -40,6 +40,7 @@ mod payment_methods;
 mod permissions;
 mod personal_notifiers;
 mod policies;
+mod public_pages;
 mod push;
 mod races;
 mod reauthentication;

@@ -1,5 +1,6 @@
 //! Operations on the status pages of a team.
 
+mod access;
 pub mod auto_incidents;
 mod build;
 mod figures;

@@ -17,6 +17,7 @@ use wakeful_core::id::{MonitorId, StatuspageId, TeamId};
 use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::page::{Access, StatusPage};
 use wakeful_core::statuspages::snapshot::{Indicator, Snapshot};
+use wakeful_core::statuspages::unlock::token_revision;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
@@ -46,7 +47,7 @@ pub struct Served {
     pub slug: String,
     pub access: Access,
     /// Increases with each new password: part of the cookie of a visitor.
-    pub password_revision: i64,
+    password_revision: i64,
     password_hash: String,
     token: Option<Digest>,
     networks: Vec<IpNet>,
@@ -104,6 +105,14 @@ impl Served {
     /// Whether only some addresses may see the page.
     pub fn is_restricted(&self) -> bool {
         !self.networks.is_empty()
+    }
+
+    /// Changes with the password or the token: part of the cookie of a visitor.
+    pub(super) fn lock_revision(&self) -> i64 {
+        match &self.token {
+            Some(token) if self.access == Access::Token => token_revision(token),
+            _ => self.password_revision,
+        }
     }
 
     /// Whether this is the access token of the page.
@@ -194,7 +203,7 @@ impl Engine {
     }
 
     /// Whether a password opens a page; `client` waits with others from its network.
-    pub async fn is_statuspage_password(
+    pub(super) async fn is_statuspage_password(
         &self,
         page: &Served,
         password: &Secret,

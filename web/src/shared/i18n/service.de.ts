@@ -36,6 +36,7 @@ const codes: ServiceMessages["codes"] = {
   has_owner: "Das Team hat inzwischen einen Inhaber, der weitere ernennen kann.",
   last_owner: "Das Team hätte keinen Inhaber mehr. Machen Sie zuerst jemand anderen zum Inhaber.",
   bad_invitation: "Diese Einladung ist ungültig, abgelaufen oder schon benutzt. Bitten Sie um eine neue.",
+  page_locked: "Diese Statusseite ist gesperrt.",
   login_needed: "Für diese Adresse gibt es schon ein Konto. Melden Sie sich an und nehmen Sie dann die Einladung an.",
   account_not_managed:
     "Nur die Person selbst kann ihre E-Mail-Adresse oder ihr Passwort ändern, weil sie eingeladen wurde oder in einem weiteren Team ist.",

@@ -24,6 +24,7 @@ const codes: ServiceMessages["codes"] = {
   has_owner: "The team has an owner by now, who can appoint others.",
   last_owner: "The team would have no owner. Make someone else an owner first.",
   bad_invitation: "This invitation is invalid, has expired or was already used. Ask for a new one.",
+  page_locked: "This status page is locked.",
   login_needed: "This address already has an account. Log in, then accept the invitation.",
   account_not_managed: "Only this person can change their email or password, because they were invited or are in another team.",
   already_member: "This person is already a member of the team.",

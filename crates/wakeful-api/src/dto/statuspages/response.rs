@@ -14,6 +14,8 @@ use wakeful_core::time::Millis;
 use wakeful_engine::{PageRow, PageView};
 
 use crate::dto::enums;
+use crate::error::FieldError;
+use crate::statuspages::{Preview, Warning};
 
 /// A status page.
 #[derive(Serialize, ToSchema)]
@@ -496,6 +498,29 @@ pub(crate) struct ImageAnswer {
     pub(crate) message: &'static str,
     /// Where the image is.
     pub(crate) url: String,
+}
+
+/// A page as visitors would see it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PreviewAnswer {
+    success: bool,
+    html: String,
+    /// The style sheet of the page.
+    css: String,
+    /// The size of the compressed HTML.
+    bytes: usize,
+    warnings: Vec<FieldError>,
+}
+
+impl PreviewAnswer {
+    pub(crate) fn of(preview: Preview) -> Self {
+        let Preview { html, css, bytes, warnings } = preview;
+        let warnings = warnings
+            .into_iter()
+            .map(|Warning { field, message }| FieldError { field, message })
+            .collect();
+        Self { success: true, html, css, bytes, warnings }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
