@@ -19,6 +19,7 @@ use crate::dto::admin::SettingSource;
 use crate::error::ApiError;
 use crate::event_streams::EventStreams;
 use crate::push_limits::PushLimits;
+use crate::statuspages::{PageImages, RenderCache};
 
 /// After this many calls, the counters of inactive credentials are dropped.
 const CLEANUP_EVERY_CALLS: u32 = 10_000;
@@ -92,6 +93,8 @@ struct Inner {
     pushes: PushLimits,
     bodies: ClientShares,
     event_streams: EventStreams,
+    rendered_pages: RenderCache,
+    page_images: PageImages,
 }
 
 impl Api {
@@ -116,6 +119,8 @@ impl Api {
             pushes,
             bodies,
             event_streams: EventStreams::new(),
+            rendered_pages: RenderCache::default(),
+            page_images: PageImages::default(),
         }))
     }
 
@@ -141,6 +146,14 @@ impl Api {
 
     pub(crate) fn event_streams(&self) -> &EventStreams {
         &self.0.event_streams
+    }
+
+    pub(crate) fn rendered_pages(&self) -> &RenderCache {
+        &self.0.rendered_pages
+    }
+
+    pub(crate) fn page_images(&self) -> &PageImages {
+        &self.0.page_images
     }
 
     pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {

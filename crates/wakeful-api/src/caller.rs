@@ -64,6 +64,12 @@ impl CredentialKind {
 }
 
 impl Credentials {
+    /// Those of a request to what only the members of a team may see.
+    pub(crate) fn of_member(parts: &Parts, api: &Api, team: TeamId) -> Option<Self> {
+        let kind = CredentialKind::of(parts, api)?;
+        Some(Self { kind, team: Some(team) })
+    }
+
     /// The user they belong to now; an error once they have expired.
     pub(crate) async fn caller(&self, engine: &Engine) -> wakeful_engine::Result<Caller> {
         match &self.kind {

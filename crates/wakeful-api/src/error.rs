@@ -34,6 +34,7 @@ named_enum! {
         BadToken = "bad_token",
         BadInvitation = "bad_invitation",
         LoginNeeded = "login_needed",
+        PageLocked = "page_locked",
         PlanLimit = "plan_limit",
         AdministratorNeeded = "administrator_needed",
         SignupClosed = "signup_closed",
@@ -69,6 +70,10 @@ named_enum! {
         PolicyLinked = "policy_linked",
         ScheduleLinked = "schedule_linked",
         NotRunning = "not_running",
+        SlugTaken = "slug_taken",
+        DomainTaken = "domain_taken",
+        IncidentClosed = "incident_closed",
+        LastUpdate = "last_update",
         NotifierUnsigned = "notifier_unsigned",
         NotifierOff = "notifier_off",
         NoPlan = "no_plan",
@@ -440,6 +445,25 @@ impl From<Error> for ApiError {
             Error::Refused { field, why } => {
                 Self::fields(vec![FieldError { field: field.into(), message: why }])
             }
+            Error::RefusedAt { field, why } => {
+                Self::fields(vec![FieldError { field, message: why }])
+            }
+            Error::SlugTaken => conflict(
+                ErrorCode::SlugTaken,
+                "Another status page has this slug; choose another one.",
+            ),
+            Error::DomainTaken => conflict(
+                ErrorCode::DomainTaken,
+                "Another status page has this domain; remove it there first.",
+            ),
+            Error::IncidentClosed => conflict(
+                ErrorCode::IncidentClosed,
+                "This status cannot follow the current one; send reopen to open a resolved incident again.",
+            ),
+            Error::LastUpdate => conflict(
+                ErrorCode::LastUpdate,
+                "The only update of an incident cannot be deleted; delete the incident instead.",
+            ),
             Error::NotDelivered(why) => Self::new(
                 StatusCode::BAD_GATEWAY,
                 ErrorCode::NotDelivered,

@@ -3,7 +3,7 @@
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use std::time::{Duration, Instant};
@@ -58,6 +58,41 @@ pub(crate) fn apply(router: Router<Api>, state: &Api) -> Router<Api> {
         .layer(middleware::from_fn_with_state(state.clone(), host::check))
         .layer(middleware::from_fn_with_state(state.clone(), set_headers))
         .layer(middleware::from_fn(log))
+}
+
+/// Adds the layers of status pages, which many visitors read at once: no line in the log for
+/// each view, no second compression, and nothing that one request does not need.
+pub(crate) fn apply_to_pages(router: Router<Api>, state: &Api) -> Router<Api> {
+    router
+        .method_not_allowed_fallback(|| async { wrong_method() })
+        .layer(middleware::from_fn_with_state(state.clone(), check_bounds))
+        .layer(CatchPanicLayer::custom(|_| ApiError::internal().into_response()))
+        .layer(middleware::from_fn(reserved_connections))
+        .layer(middleware::from_fn_with_state(state.clone(), host::check))
+        .layer(middleware::from_fn_with_state(state.clone(), set_headers))
+        .layer(middleware::from_fn(view))
+}
+
+/// Logs a view for debugging only. When half of the connections are taken, visitors do not keep
+/// theirs, so that reports and operators find one.
+async fn view(request: Request, next: Next) -> Response {
+    let context = request.extensions().get::<ConnectionContext>();
+    let half_full = context.is_some_and(|context| context.half_full);
+    let close = half_full && request.version() < Version::HTTP_2;
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let mut response = next.run(request).await;
+    let route = route.as_ref().map_or("(none)", MatchedPath::as_str);
+    let status = response.status().as_u16();
+    match response.extensions_mut().remove::<Cause>() {
+        Some(Cause(error)) => {
+            tracing::error!(route, status, error = %ErrorChain(error.as_ref()), "{route} returned {status}");
+        }
+        None => tracing::debug!(route, status, "{route} returned {status}"),
+    }
+    if close {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 pub(crate) fn no_such_path() -> ApiError {

@@ -6,7 +6,7 @@ use axum::routing::get;
 use utoipa::openapi::OpenApi;
 
 use crate::app::Api;
-use crate::{docs, health, host, layers, openapi, routes, spa};
+use crate::{docs, health, host, layers, openapi, routes, spa, statuspages};
 
 /// The routes of the API and its OpenAPI document.
 pub(crate) fn api() -> (Router<Api>, OpenApi) {
@@ -27,7 +27,8 @@ pub fn router(state: Api) -> Router {
     if state.settings().docs {
         router = router.merge(docs::routes(document));
     }
-    layers::apply(router, &state).with_state(state)
+    let pages = layers::apply_to_pages(statuspages::routes(), &state);
+    layers::apply(router, &state).merge(pages).with_state(state)
 }
 
 /// Only the metrics, for a separate listener.

@@ -117,6 +117,8 @@ pub(crate) struct ConnectionContext {
     /// All other connections are taken, or there are too many requests: only reports and
     /// health checks are served.
     pub(crate) reserved: bool,
+    /// Half of the connections are taken.
+    pub(crate) half_full: bool,
 }
 
 /// Serves until `shutdown` is canceled, then waits for running requests.
@@ -195,7 +197,11 @@ impl Server {
         // Without it responses are slower, but still correct.
         let _ = stream.set_nodelay(true);
         let activity = Arc::clone(slot.activity());
-        let context = ConnectionContext { listener: self.listener, reserved: slot.is_reserved() };
+        let context = ConnectionContext {
+            listener: self.listener,
+            reserved: slot.is_reserved(),
+            half_full: false,
+        };
         let service = Handler {
             router: self.router.clone(),
             activity: activity.clone(),
@@ -376,6 +382,7 @@ impl Handler {
         let close = self.context.reserved && request.version() < Version::HTTP_2;
         let context = ConnectionContext {
             reserved: self.context.reserved || lifetime.is_some(),
+            half_full: self.requests.is_half_full(),
             ..self.context
         };
         let request = self.prepare(request, context, held.clone());

@@ -94,6 +94,17 @@ ids! {
     InvoiceId,
     /// One attempt to charge or refund; its text is the idempotency key.
     PaymentAttemptId,
+    StatuspageId,
+    /// A section of a status page.
+    SectionId,
+    /// A component of a status page.
+    ComponentId,
+    /// An incident or a maintenance of status pages.
+    IncidentId,
+    IncidentUpdateId,
+    IncidentTemplateId,
+    /// A rule that opens incidents.
+    IncidentRuleId,
     /// A process that runs checks; a new id at every start.
     NodeId,
     /// A request of one node to the node that holds a monitor.

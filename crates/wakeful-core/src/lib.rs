@@ -45,6 +45,7 @@ pub mod secret;
 pub mod selector;
 mod serde_millis;
 pub mod severity;
+pub mod statuspages;
 mod stored_as_text;
 pub mod template;
 pub mod time;

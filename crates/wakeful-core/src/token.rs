@@ -17,6 +17,8 @@ pub enum Kind {
     /// Verifies an email address.
     Verification,
     Invitation,
+    /// Opens a status page.
+    StatuspageAccess,
 }
 
 impl Kind {
@@ -28,6 +30,7 @@ impl Kind {
             Self::Reset => "wkr_",
             Self::Verification => "wkv_",
             Self::Invitation => "wki_",
+            Self::StatuspageAccess => "wkp_",
         }
     }
 
@@ -48,7 +51,11 @@ pub struct Digest(pub [u8; 32]);
 
 impl Digest {
     pub fn of(text: &str) -> Self {
-        Self(Sha256::digest(text.as_bytes()).into())
+        Self::of_bytes(text.as_bytes())
+    }
+
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
     }
 }
 

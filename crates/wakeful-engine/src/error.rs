@@ -135,6 +135,18 @@ pub enum Error {
     /// A field that is well formed but cannot be used.
     #[error("{field} {why}")]
     Refused { field: &'static str, why: String },
+    /// The same for a field within others.
+    #[error("{field} {why}")]
+    RefusedAt { field: String, why: String },
+    #[error("another status page has this slug")]
+    SlugTaken,
+    #[error("another status page has this domain")]
+    DomainTaken,
+    /// The update cannot follow the status of the incident.
+    #[error("the incident is closed")]
+    IncidentClosed,
+    #[error("the only update of an incident cannot be deleted")]
+    LastUpdate,
     #[error("the message was not delivered: {0}")]
     NotDelivered(String),
     /// The result was accepted and is recorded when storage is available again.
@@ -170,6 +182,13 @@ pub enum Error {
     PlanLimit { limit: String, plan: String, next: Option<String> },
     #[error(transparent)]
     Store(StoreError),
+}
+
+impl Error {
+    /// Whether the same call may succeed in a moment.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Overloaded | Self::Store(StoreError::Unavailable(_)))
+    }
 }
 
 impl From<StoreError> for Error {

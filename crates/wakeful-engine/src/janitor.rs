@@ -21,6 +21,9 @@ const REQUEST_RETENTION: Duration = Duration::from_secs(600);
 /// How long an expired API key is still listed.
 const EXPIRED_KEY_RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
+/// How long drafts of incidents that were discarded are retained.
+const DISCARDED_RETENTION: Duration = Duration::from_secs(7 * 86_400);
+
 /// How many entries of its audit log a team keeps at most.
 const MAX_AUDIT_ENTRIES: i64 = 200_000;
 
@@ -72,6 +75,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     delete_rest(engine).await?;
     engine.erase_deleted().await?;
     store.give_up_for_disabled(now).await?;
+    store.prune_discarded_incidents(now.before(DISCARDED_RETENTION)).await?;
     store.prune_verifications(now).await?;
     store.prune_invitations(now).await?;
     store.prune_pending_signups(now).await?;

@@ -22,6 +22,7 @@ pub mod probes;
 mod random;
 pub mod scheduler;
 mod settings;
+pub mod statuspages;
 mod team_turns;
 
 pub use accounts::{
@@ -45,6 +46,7 @@ pub use notifications::notifier_test::NotifierTest;
 pub use notifications::notifiers::*;
 pub use probes::{ProbeView, RegionView};
 pub use settings::{Limits, Settings, SignupMode};
+pub use statuspages::*;
 pub use wakeful_store::StoreError;
 
 use accounts::password_hasher::PasswordHasher;
@@ -101,6 +103,7 @@ struct Inner {
     maintenance_changed: Notify,
     /// The day of the last report of the heads of the audit log, in days since 1970.
     heads_reported_on: AtomicI64,
+    snapshots: statuspages::snapshots::Snapshots,
     tasks: TaskTracker,
 }
 
@@ -143,6 +146,7 @@ impl Engine {
             recent_members: Default::default(),
             maintenance_changed: Notify::new(),
             heads_reported_on: AtomicI64::new(i64::MIN),
+            snapshots: Default::default(),
             tasks: TaskTracker::new(),
         }))
     }
@@ -207,6 +211,11 @@ impl Engine {
 
     fn scheduler(&self) -> &Scheduler {
         &self.0.scheduler
+    }
+
+    /// The status pages that this node serves.
+    pub fn snapshots(&self) -> &statuspages::snapshots::Snapshots {
+        &self.0.snapshots
     }
 
     fn cluster(&self) -> &Arc<Cluster> {

@@ -18,6 +18,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("audit_heads", "seal"),
     ("audit_streams", "secret"),
     ("evidence", "data"),
+    ("statuspages", "access_token"),
 ];
 const BATCH_ROWS: i64 = 200;
 

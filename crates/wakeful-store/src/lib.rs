@@ -22,6 +22,7 @@ mod monitors;
 mod notifications;
 mod open;
 mod probes;
+mod statuspages;
 mod transfer;
 
 pub use accounts::{
@@ -77,6 +78,7 @@ pub use notifications::keepalives::Keepalive;
 pub use notifications::threads::NewThread;
 pub use notifications::{deliveries::*, notifiers::*};
 pub use open::{Location, Options};
+pub use statuspages::{incidents::*, pages::*, public::*, rows::StoredPage, rules::*};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};
 
 use dialect::Pool;
@@ -85,6 +87,7 @@ use std::sync::Arc;
 use wakeful_core::access::TeamAccess;
 use wakeful_core::action_link::ActionLink;
 use wakeful_core::id::NodeId;
+use wakeful_core::statuspages::unlock::Unlocked;
 
 /// The context that sealed messages between nodes are bound to.
 const NODE_MESSAGE_CONTEXT: &str = "bus:nodes";
@@ -154,6 +157,16 @@ impl Store {
     /// The action link of a token; `None` when it was not signed with our keys.
     pub fn action_link(&self, token: &str) -> Option<ActionLink> {
         ActionLink::open(token, self.keyring.all_keys().iter())
+    }
+
+    /// The cookie of a visitor who has unlocked a status page, signed with the first key.
+    pub fn unlock_cookie(&self, unlocked: &Unlocked) -> String {
+        unlocked.cookie(&self.keyring.first_key())
+    }
+
+    /// What a cookie says; `None` when it was not signed with our keys.
+    pub fn unlocked_by(&self, cookie: &str) -> Option<Unlocked> {
+        Unlocked::open(cookie, self.keyring.all_keys().iter())
     }
 
     /// Checks that the database responds and accepts writes.

@@ -72,6 +72,8 @@ const STEPS: &[Step] = steps![
     "0041_bounds",
     "0042_digests",
     "0044_alertmanager",
+    "0045_statuspages",
+    "0046_incidents",
     "0047_assertions",
 ];
 

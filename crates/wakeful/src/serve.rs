@@ -15,7 +15,8 @@ use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::history::compactor;
 use wakeful_engine::{
     Engine, alerting::maintenance_clock, alerting::processor, billing, demo, janitor, mail,
-    notifications::delivery, notifications::keepalive, probes, scheduler,
+    notifications::delivery, notifications::keepalive, probes, scheduler, statuspages,
+    statuspages::auto_incidents, statuspages::snapshots,
 };
 use wakeful_store::Store;
 
@@ -170,6 +171,9 @@ fn spawn_loops(
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
     tasks.spawn(processor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(maintenance_clock::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(snapshots::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(statuspages::maintenance::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(auto_incidents::run(engine.clone(), shutdown.clone()));
     tasks.spawn(probes::run_registry(engine.clone(), shutdown.clone()));
     tasks.spawn(scheduler::run(engine.clone(), shutdown.clone()));
 }

@@ -26,6 +26,7 @@ use wakeful_core::oncall;
 use wakeful_core::quiet;
 use wakeful_core::reason;
 use wakeful_core::severity;
+use wakeful_core::statuspages::{self, snapshot};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::billing::Decline;
 use wakeful_engine::history::STANDARD_SPANS;
@@ -207,6 +208,54 @@ closed_sets! {
     ReportSort = names!(ReportOrder);
     /// The language of a report's page.
     ReportLanguage = names!(Language);
+    /// Who may see a status page.
+    StatuspageAccess = names!(statuspages::page::Access);
+    /// Which document of a status page is shown.
+    StatuspageShow = names!(crate::statuspages::Show);
+    /// The language of a status page.
+    StatuspageLanguage = names!(statuspages::Language);
+    /// The color scheme of a status page.
+    StatuspageScheme = names!(snapshot::Scheme);
+    /// The layout of a status page.
+    StatuspageLayout = names!(snapshot::Layout);
+    /// When sections are closed at first.
+    StatuspageCollapsed = names!(snapshot::Collapsed);
+    /// When a section is closed at first.
+    SectionCollapsed = names!(snapshot::Collapsed).chain(["inherit"]);
+    /// An image of a status page.
+    StatuspageImage = names!(snapshot::ImageKind);
+    /// Whether a component shows something that its page shows or not.
+    ComponentChoice = ["inherit", "yes", "no"].into_iter();
+    /// A status of a component that people may set.
+    ComponentStatus = names!(snapshot::ComponentStatus).filter(|name| *name != "unknown");
+    /// The status that a component is shown with.
+    ShownStatus = names!(snapshot::ComponentStatus);
+    /// A status to set, or `automatic`.
+    SetStatus = names!(snapshot::ComponentStatus)
+        .filter(|name| *name != "unknown")
+        .chain(["automatic"]);
+    /// What the uptime of a component is computed from.
+    UptimeFrom = names!(statuspages::component::UptimeFrom);
+    /// What the rule of a status page does with an incident.
+    RuleMode = names!(statuspages::rule::RuleMode);
+    /// What the rule of a status page does when everything works again.
+    OnRecovery = names!(statuspages::rule::OnRecovery);
+    /// The impact of an incident that people may set.
+    Impact = names!(snapshot::Impact).filter(|name| *name != "maintenance");
+    /// The impact of an incident or a maintenance.
+    ShownImpact = names!(snapshot::Impact);
+    /// The status of a status page.
+    Indicator = names!(snapshot::Indicator);
+    /// An incident, or a maintenance.
+    IncidentKind = names!(snapshot::IncidentKind);
+    /// The status of an incident, or of a maintenance.
+    IncidentStatus = names!(snapshot::IncidentStatus);
+    /// Whether an incident is shown.
+    IncidentState = names!(statuspages::incident::IncidentState);
+    /// The states that a list of incidents can be limited to.
+    ListedState = ["draft", "open", "resolved"].into_iter();
+    /// Who has opened an incident.
+    IncidentSource = names!(statuspages::incident::IncidentSource);
 }
 
 open_sets! {

@@ -24,6 +24,8 @@ pub(crate) fn event(event: &Event) -> sse::Event {
         Event::Alert { alert, monitor, status } => {
             ("alert", json!({"alertid": alert, "monitorid": monitor, "status": status}))
         }
+        Event::Statuspage(page) => ("statuspage", json!({"pageid": page})),
+        Event::Incident(incident) => ("incident", json!({"incidentid": incident})),
         Event::Maintenance(window) => ("maintenance", json!({"maintenanceid": window})),
         Event::Missed => ("missed", json!({})),
     };

@@ -153,6 +153,8 @@ pub(crate) struct PlanBody {
     /// The maximum number of users; null for no limit.
     users: Option<u32>,
     history_days: u32,
+    /// The maximum number of status pages; null for no limit.
+    status_pages: Option<u32>,
 }
 
 impl PlanBody {
@@ -170,6 +172,7 @@ impl PlanBody {
             shortest_interval: plan.limits.shortest_interval,
             users: plan.limits.users,
             history_days: plan.limits.history_days,
+            status_pages: plan.limits.status_pages,
         }
     }
 }

@@ -20,6 +20,7 @@ pub(crate) mod export;
 mod fields;
 pub(crate) mod history;
 mod hours;
+pub(crate) mod incidents;
 pub(crate) mod invitations;
 pub(crate) mod maintenances;
 pub(crate) mod membership;
@@ -39,6 +40,7 @@ pub(crate) mod schedules;
 pub(crate) mod services;
 pub(crate) mod sessions;
 pub(crate) mod stats;
+pub(crate) mod statuspages;
 pub(crate) mod team;
 pub(crate) mod teams;
 

@@ -15,6 +15,7 @@ mod email_verification;
 mod events;
 mod export;
 mod history;
+mod incidents;
 mod invitations;
 mod maintenances;
 mod membership;
@@ -36,6 +37,7 @@ mod schedules;
 mod services;
 mod sessions;
 mod stats;
+mod statuspages;
 mod team;
 mod teams;
 
@@ -84,6 +86,8 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(schedules::protected())
         .merge(contacts::protected())
         .merge(routing::protected())
+        .merge(statuspages::protected())
+        .merge(incidents::protected())
         .merge(regions::protected())
         .merge(history::protected())
         .merge(alerts::protected())

@@ -9,6 +9,7 @@ use ipnet::IpNet;
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -53,6 +54,8 @@ pub(super) struct Connections {
     trusted_proxies: Vec<IpNet>,
     epoch: Instant,
     table: Mutex<Table>,
+    /// As in the table, to be read without a lock.
+    general: Arc<AtomicUsize>,
 }
 
 #[derive(Default)]
@@ -68,6 +71,8 @@ struct Table {
     upload_crowd: Crowd,
     searched_stalled: Option<Instant>,
     warned: Option<Instant>,
+    /// The connections in general slots.
+    shared_general: Arc<AtomicUsize>,
 }
 
 #[derive(Default)]
@@ -130,7 +135,15 @@ impl Drop for Slot {
 
 impl Connections {
     pub(super) fn new(limits: Limits, trusted_proxies: Vec<IpNet>) -> Self {
-        Self { limits, trusted_proxies, epoch: Instant::now(), table: Mutex::default() }
+        let general = Arc::new(AtomicUsize::new(0));
+        let table = Table { shared_general: Arc::clone(&general), ..Table::default() };
+        let table = Mutex::new(table);
+        Self { limits, trusted_proxies, epoch: Instant::now(), table, general }
+    }
+
+    /// Whether half of the general slots are taken.
+    pub(super) fn is_half_full(&self) -> bool {
+        self.general.load(Ordering::Relaxed) >= self.limits.connections.div_ceil(2)
     }
 
     /// A slot for a new connection; none if it must be closed at once.
@@ -232,6 +245,7 @@ impl Table {
         if connection.reserved {
             self.reserved.push(connection.clone());
         }
+        self.shared_general.store(self.general(), Ordering::Relaxed);
     }
 
     /// Returns false if the connection has been evicted, or closed by its client.
@@ -249,6 +263,7 @@ impl Table {
         if connection.reserved {
             take_out(&mut self.reserved, connection);
         }
+        self.shared_general.store(self.general(), Ordering::Relaxed);
         true
     }
 

@@ -48,6 +48,11 @@ impl Requests {
         }
     }
 
+    /// Whether half of the connections are taken.
+    pub(super) fn is_half_full(&self) -> bool {
+        self.connections.is_half_full()
+    }
+
     /// None if the request must be rejected at once.
     pub(super) fn admit(&self, client: Option<ClientNetwork>, has_body: bool) -> Option<Admission> {
         if let Some(reservation) = one_of(&self.general, client) {

@@ -31,6 +31,7 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/monitor/try", "a check"),
     ("POST /api/v1/monitor/{monitorid}/check", "a check"),
     ("POST /api/v1/notifier/preview", "reads"),
+    ("POST /api/v1/statuspage/preview", "reads"),
     ("POST /api/v1/notifier/test", "sends"),
     ("POST /api/v1/password/lost", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/payment/callback/stripe", "triggers a lookup"),
@@ -94,6 +95,7 @@ async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
     change_monitors(ann, log, &receiver).await;
     change_maintenance(ann, log).await;
     change_on_call(ann, log).await;
+    change_statuspages(ann, log).await;
     change_alerts(app, ann, log, &receiver).await;
     change_streams(ann, log, &receiver).await;
     change_people(app, ann, log).await;
@@ -101,6 +103,63 @@ async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
     change_keys(app, ann, log).await;
     pay(ann, log).await;
     change_credentials(app, ann, log).await;
+}
+
+async fn change_statuspages(ann: &User, log: &mut Log) {
+    let client = &ann.client;
+    let page = json!({"name": "Acme", "access": "password", "password": SENTINEL,
+        "sections": [{"components": [{"name": "API"}]}]});
+    let saved = client.post("statuspage/save", &page).await.ok()["statuspage"].clone();
+    let id = saved["pageid"].as_str().unwrap();
+    let entry = log.one("POST /api/v1/statuspage/save", "statuspage.create").await;
+    assert_eq!(entry["object"], json!({"kind": "statuspage", "id": id, "name": "Acme"}));
+    client.post("statuspage/save", &saved).await.ok();
+    let entry = log.newest().await;
+    assert_eq!(entry["seq"], log.last, "what is sent back unchanged changes nothing: {entry}");
+    client.post("statuspage/save", &json!({"pageid": id, "published": true})).await.ok();
+    let entry = log.one("POST /api/v1/statuspage/save", "statuspage.update").await;
+    assert_eq!(entry["changes"], json!([{"field": "published", "from": false, "to": true}]));
+    let image = json!({"kind": "logo", "data": "iVBORw0KGgo="});
+    client.post(&format!("statuspage/{id}/image"), &image).await.ok();
+    log.one("POST /api/v1/statuspage/{pageid}/image", "statuspage.update").await;
+    client.delete(&format!("statuspage/{id}/image/logo/delete")).await.ok();
+    let delete = "DELETE /api/v1/statuspage/{pageid}/image/{kind}/delete";
+    log.one(delete, "statuspage.update").await;
+    let token = client.post(&format!("statuspage/{id}/token/rotate"), &json!({})).await.ok();
+    let entry = log.one("POST /api/v1/statuspage/{pageid}/token/rotate", "statuspage.update").await;
+    assert!(!entry.to_string().contains(token["access_token"].as_str().unwrap()));
+    let component = saved["sections"][0]["components"][0]["componentid"].as_str().unwrap();
+    let status = json!({"status": "partial_outage"});
+    client.post(&format!("component/{component}/status"), &status).await.ok();
+    log.one("POST /api/v1/component/{componentid}/status", "statuspage.component").await;
+    let incident = json!({"title": "Outage", "state": "draft", "update": {"body": "x"},
+        "components": [{"componentid": component}]});
+    let incident = client.post("incident/save", &incident).await.ok()["incident"].clone();
+    let incidentid = incident["incidentid"].as_str().unwrap();
+    log.one("POST /api/v1/incident/save", "incident.create").await;
+    for (call, body, action) in [
+        ("publish", json!({}), "incident.publish"),
+        ("postmortem/save", json!({"body": "y"}), "incident.postmortem"),
+        ("update/save", json!({"body": "z", "status": "identified"}), "incident.post"),
+    ] {
+        client.post(&format!("incident/{incidentid}/{call}"), &body).await.ok();
+        log.one(&format!("POST /api/v1/incident/{{incidentid}}/{call}"), action).await;
+    }
+    let update = incident["updates"][0]["updateid"].as_str().unwrap();
+    client.delete(&format!("incident/{incidentid}/update/{update}/delete")).await.ok();
+    let delete = "DELETE /api/v1/incident/{incidentid}/update/{updateid}/delete";
+    log.one(delete, "incident.post").await;
+    client.delete(&format!("incident/{incidentid}/delete")).await.ok();
+    log.one("DELETE /api/v1/incident/{incidentid}/delete", "incident.delete").await;
+    let template = json!({"name": "outage", "title": "Outage", "body": "{{ components }}"});
+    let saved = client.post("incidenttemplate/save", &template).await.ok();
+    let templateid = saved["incidenttemplate"]["templateid"].as_str().unwrap();
+    log.one("POST /api/v1/incidenttemplate/save", "incidenttemplate.create").await;
+    client.delete(&format!("incidenttemplate/{templateid}/delete")).await.ok();
+    let delete = "DELETE /api/v1/incidenttemplate/{templateid}/delete";
+    log.one(delete, "incidenttemplate.delete").await;
+    client.delete(&format!("statuspage/{id}/delete")).await.ok();
+    log.one("DELETE /api/v1/statuspage/{pageid}/delete", "statuspage.delete").await;
 }
 
 async fn change_alerts(app: &App, ann: &User, log: &mut Log, receiver: &Receiver) {

@@ -187,6 +187,10 @@ struct Team {
     policyid: String,
     scheduleid: String,
     overrideid: String,
+    pageid: String,
+    componentid: String,
+    incidentid: String,
+    templateid: String,
     notifierid: String,
     /// The notifier of that monitor.
     used_notifierid: String,
@@ -228,6 +232,18 @@ impl Team {
             "ends": "2026-11-17T00:00"});
         let path = format!("schedule/{scheduleid}/override");
         let overrideid = text(&user.client.post(&path, &replacement).await.ok()["overrideid"]);
+        let page = json!({"name": "Status", "sections": [{"components": [{"name": "API"}]}]});
+        let page = user.client.post("statuspage/save", &page).await.ok();
+        let pageid = text(&page["statuspage"]["pageid"]);
+        let component = &page["statuspage"]["sections"][0]["components"][0];
+        let componentid = text(&component["componentid"]);
+        let incident = json!({"title": "down", "update": {"body": "We are looking into it."},
+            "components": [{"componentid": componentid}]});
+        let incident = user.client.post("incident/save", &incident).await.ok();
+        let incidentid = text(&incident["incident"]["incidentid"]);
+        let template = json!({"name": "outage", "title": "Outage", "body": "{{ components }}"});
+        let template = user.client.post("incidenttemplate/save", &template).await.ok();
+        let templateid = text(&template["incidenttemplate"]["templateid"]);
         let stream = json!({"url": receiver.url});
         let streamid = text(&user.client.post("audit/stream/save", &stream).await.ok()["streamid"]);
         let (push_monitorid, used_notifierid, deliveryid) = Self::deliver(&user, &hook).await;
@@ -250,6 +266,10 @@ impl Team {
             policyid,
             scheduleid,
             overrideid,
+            pageid,
+            componentid,
+            incidentid,
+            templateid,
             notifierid,
             used_notifierid,
             deliveryid,
@@ -347,6 +367,14 @@ const fn of_policy(operation: &'static str) -> Row {
 
 const fn of_schedule(operation: &'static str) -> Row {
     Row { operation, takes: "scheduleid", id: |team| &team.scheduleid, ..of_monitor("") }
+}
+
+const fn of_page(operation: &'static str) -> Row {
+    Row { operation, takes: "pageid", id: |team| &team.pageid, ..of_monitor("") }
+}
+
+const fn of_incident(operation: &'static str) -> Row {
+    Row { operation, takes: "incidentid", id: |team| &team.incidentid, ..of_monitor("") }
 }
 
 const fn of_method(operation: &'static str) -> Row {
@@ -530,6 +558,70 @@ const ROWS: &[Row] = &[
         operation: "DELETE /api/v1/override/{overrideid}/delete",
         takes: "overrideid",
         id: |team| &team.overrideid,
+        ..of_monitor("")
+    },
+    of_page("GET /api/v1/statuspage/{pageid}/get"),
+    Row {
+        takes: "componentid pageid ruleid sectionid templateid",
+        body: |id| json!({"pageid": id, "name": "changed"}),
+        ..of_page("POST /api/v1/statuspage/save")
+    },
+    Row {
+        takes: "componentid pageid ruleid sectionid templateid",
+        body: |id| json!({"pageid": id, "name": "changed"}),
+        ..of_page("POST /api/v1/statuspage/preview")
+    },
+    Row {
+        body: |_| json!({"kind": "logo", "data": "iVBORw0KGgo="}),
+        ..of_page("POST /api/v1/statuspage/{pageid}/image")
+    },
+    of_page("DELETE /api/v1/statuspage/{pageid}/image/{kind}/delete"),
+    of_page("POST /api/v1/statuspage/{pageid}/token/rotate"),
+    of_page("DELETE /api/v1/statuspage/{pageid}/delete"),
+    Row {
+        operation: "POST /api/v1/component/{componentid}/status",
+        takes: "componentid",
+        id: |team| &team.componentid,
+        body: |_| json!({"status": "partial_outage"}),
+        ..of_monitor("")
+    },
+    // Ids of other teams are ignored.
+    Row { takes: "componentid pageid", status: 200, ..of_page("GET /api/v1/incidents") },
+    of_incident("GET /api/v1/incident/{incidentid}/get"),
+    Row {
+        takes: "componentid incidentid pageids templateid updateid",
+        body: |id| json!({"incidentid": id, "title": "changed"}),
+        ..of_incident("POST /api/v1/incident/save")
+    },
+    Row {
+        takes: "componentid incidentid updateid",
+        body: |_| json!({"body": "Still down."}),
+        ..of_incident("POST /api/v1/incident/{incidentid}/update/save")
+    },
+    Row {
+        takes: "incidentid updateid",
+        ..of_incident("DELETE /api/v1/incident/{incidentid}/update/{updateid}/delete")
+    },
+    Row {
+        body: |_| json!({"notify": false}),
+        ..of_incident("POST /api/v1/incident/{incidentid}/publish")
+    },
+    Row {
+        body: |_| json!({"body": "It was DNS."}),
+        ..of_incident("POST /api/v1/incident/{incidentid}/postmortem/save")
+    },
+    of_incident("DELETE /api/v1/incident/{incidentid}/delete"),
+    Row {
+        operation: "POST /api/v1/incidenttemplate/save",
+        takes: "templateid",
+        id: |team| &team.templateid,
+        body: |id| json!({"templateid": id, "name": "changed"}),
+        ..of_monitor("")
+    },
+    Row {
+        operation: "DELETE /api/v1/incidenttemplate/{templateid}/delete",
+        takes: "templateid",
+        id: |team| &team.templateid,
         ..of_monitor("")
     },
     Row {
@@ -718,7 +810,10 @@ both_databases! {
             // should take over is not.
             let refused = ["/member/mfareset", "/override"];
             let is_refused = refused.iter().any(|path| row.operation.ends_with(path));
-            let expected = if is_refused { 422 } else { 200 };
+            // The path has a second part, which is not the id of the first.
+            let has_parts = ["/{kind}/delete", "/{updateid}/delete"];
+            let is_other = has_parts.iter().any(|path| row.operation.ends_with(path));
+            let expected = if is_refused { 422 } else if is_other { 404 } else { 200 };
             assert_eq!(answer.status, expected, "{}: {}", row.operation, answer.text);
         }
     }

@@ -46,6 +46,8 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         path("/api/v1/alerts", "alerts"),
         path("/api/v1/audit", "entries"),
         path("/api/v1/audit/streams", "streams"),
+        path("/api/v1/incidents", "incidents"),
+        path("/api/v1/incidenttemplates", "incidenttemplates"),
         path("/api/v1/integrations/apikeys", "apikeys"),
         path("/api/v1/invitations", "invitations"),
         path("/api/v1/maintenances", "maintenances"),
@@ -63,6 +65,7 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         path("/api/v1/schedules", "schedules"),
         path("/api/v1/services", "services"),
         path("/api/v1/sessions", "sessions"),
+        path("/api/v1/statuspages", "statuspages"),
         path("/api/v1/team/get", "message"),
         path("/api/v1/team/keys", "apikeys"),
         path("/api/v1/team/members", "members"),
@@ -133,6 +136,12 @@ async fn populate(app: &App, ann: &User, receiver: &Receiver) -> (String, String
         client.post("policy/save", &policy).await.ok();
         let schedule = json!({"name": name, "time_zone": "UTC", "layers": []});
         client.post("schedule/save", &schedule).await.ok();
+        let page = client.post("statuspage/save", &json!({"name": name})).await.ok();
+        let incident = json!({"title": name, "update": {"body": "x"},
+            "pageids": [page["statuspage"]["pageid"]]});
+        client.post("incident/save", &incident).await.ok();
+        let template = json!({"name": name, "title": name, "body": name});
+        client.post("incidenttemplate/save", &template).await.ok();
         tick();
     }
     for plan in ["starter", "pro", "business"] {

@@ -44,6 +44,12 @@ named_enum! {
         Schedule = "schedule",
         /// The routing rules of the team.
         Routing = "routing",
+        /// A status page.
+        Statuspage = "statuspage",
+        /// An incident or a maintenance of status pages.
+        Incident = "incident",
+        /// A template for incidents.
+        Template = "incidenttemplate",
         Person = "person",
         Invitation = "invitation",
         Service = "service",
@@ -98,6 +104,23 @@ named_enum! {
         /// A new URL of the calendar feed.
         ScheduleFeed = "schedule.feed",
         RoutingUpdate = "routing.update",
+        StatuspageCreate = "statuspage.create",
+        /// The settings, the components or an image.
+        StatuspageUpdate = "statuspage.update",
+        StatuspageDelete = "statuspage.delete",
+        /// A user has set the status of a component.
+        StatuspageComponent = "statuspage.component",
+        IncidentCreate = "incident.create",
+        /// The incident itself.
+        IncidentUpdate = "incident.update",
+        /// An update was posted, changed or deleted.
+        IncidentPost = "incident.post",
+        IncidentPublish = "incident.publish",
+        IncidentPostmortem = "incident.postmortem",
+        IncidentDelete = "incident.delete",
+        TemplateCreate = "incidenttemplate.create",
+        TemplateUpdate = "incidenttemplate.update",
+        TemplateDelete = "incidenttemplate.delete",
         MemberInvite = "member.invite",
         /// An invitation that was not accepted.
         MemberUninvite = "member.uninvite",

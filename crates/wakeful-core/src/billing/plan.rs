@@ -62,6 +62,7 @@ pub struct Limits {
     pub shortest_interval: u32,
     pub users: Option<u32>,
     pub history_days: u32,
+    pub status_pages: Option<u32>,
 }
 
 /// All plans, from the smallest to the largest; the first is None.
@@ -102,18 +103,24 @@ impl Catalog {
     }
 
     pub fn built_in() -> Self {
-        let plan =
-            |id: &str, name: &str, price, monitors, shortest_interval, users, history_days| {
-                let limits = Limits { monitors, shortest_interval, users, history_days };
-                Plan { id: PlanId::new(id), name: name.to_owned(), price, limits }
-            };
+        let plan = |id: &str,
+                    name: &str,
+                    price,
+                    monitors,
+                    shortest_interval,
+                    users,
+                    history_days,
+                    status_pages| {
+            let limits = Limits { monitors, shortest_interval, users, history_days, status_pages };
+            Plan { id: PlanId::new(id), name: name.to_owned(), price, limits }
+        };
         let monthly = |dollars: i64| Price::Monthly(Money::cents(dollars * 100));
         Self(vec![
-            plan("none", "None", Price::Free, Some(50), 60, Some(3), 30),
-            plan("starter", "Starter", monthly(9), Some(200), 30, Some(5), 180),
-            plan("pro", "Pro", monthly(29), Some(1_000), 10, Some(20), 365),
-            plan("business", "Business", monthly(99), Some(10_000), 1, Some(200), 730),
-            plan("enterprise", "Enterprise", Price::Contract, None, 1, None, 1_825),
+            plan("none", "None", Price::Free, Some(50), 60, Some(3), 30, Some(1)),
+            plan("starter", "Starter", monthly(9), Some(200), 30, Some(5), 180, Some(3)),
+            plan("pro", "Pro", monthly(29), Some(1_000), 10, Some(20), 365, Some(10)),
+            plan("business", "Business", monthly(99), Some(10_000), 1, Some(200), 730, Some(50)),
+            plan("enterprise", "Enterprise", Price::Contract, None, 1, None, 1_825, None),
         ])
     }
 

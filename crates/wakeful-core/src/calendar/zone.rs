@@ -92,6 +92,12 @@ impl Zone {
         self.zone.to_datetime(Timestamp::from_millisecond(at.0).unwrap_or_default())
     }
 
+    /// The short name of the zone at an instant, such as `CET`.
+    pub fn abbreviation(&self, at: Millis) -> String {
+        let at = Timestamp::from_millisecond(at.0).unwrap_or_default();
+        self.zone.to_offset_info(at).abbreviation().to_owned()
+    }
+
     /// A time for people, such as `2026-11-18 02:30 (Europe/Berlin)`.
     pub fn describe(&self, at: Millis) -> String {
         format!("{} ({})", self.local(at).strftime("%Y-%m-%d %H:%M"), self.name())

@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::client_network::ClientNetwork;
-use wakeful_core::id::{TeamId, UserId};
+use wakeful_core::id::{StatuspageId, TeamId, UserId};
 use wakeful_core::token::Digest;
 use wakeful_store::Hits;
 
@@ -23,6 +23,8 @@ const SITE_FACTOR: u32 = 4;
 const LOGIN_ENTRIES_PER_HOUR: u32 = 60;
 /// For one team.
 const CALENDARS_PER_MINUTE: u32 = 60;
+/// For one status page and one client.
+const PAGE_PASSWORDS_PER_MINUTE: u32 = 10;
 /// Each one sends a message to an external server.
 const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
 
@@ -53,6 +55,16 @@ impl Engine {
             of_client.extend(failed_logins(network.site(), SITE_FACTOR));
         }
         of_client
+    }
+
+    /// Wrong passwords of a status page.
+    pub(crate) fn statuspage_password_limits(
+        &self,
+        page: StatuspageId,
+        from: IpAddr,
+    ) -> [Limit; 1] {
+        let parts = [&*page.to_string(), &*network(from)];
+        [limit("status page", &parts, PAGE_PASSWORDS_PER_MINUTE, MINUTE)]
     }
 
     pub(crate) fn signup_limits(&self, from: IpAddr) -> Vec<Limit> {

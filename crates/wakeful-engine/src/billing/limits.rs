@@ -67,6 +67,11 @@ impl Engine {
         self.too_many_error(plan, "users", |limits| limits.users)
     }
 
+    /// The error for exceeding the number of status pages.
+    pub(crate) fn too_many_statuspages(&self, plan: Option<&Plan>) -> Error {
+        self.too_many_error(plan, "status pages", |limits| limits.status_pages)
+    }
+
     fn too_many_error(
         &self,
         plan: Option<&Plan>,

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use wakeful_core::id::{NodeId, TeamId};
+use wakeful_core::id::{MonitorId, NodeId, TeamId};
 use wakeful_core::time::Millis;
 
 use super::nats::{Nats, Subscriber};
@@ -49,6 +49,10 @@ pub(crate) enum NodeMessage {
     Asked,
     /// A request has been answered.
     Answered,
+    /// Status pages were edited.
+    Statuspages,
+    /// These monitors, which status pages show, have another status.
+    Changed(Vec<MonitorId>),
 }
 
 /// An envelope without a time is refused: it comes from an older version or is replayed.
@@ -226,6 +230,8 @@ fn handle(engine: &Engine, remote: &RemoteNodes, message: NodeMessage) {
         NodeMessage::Round => signals.round.notify_one(),
         NodeMessage::Asked => signals.request_added.notify_one(),
         NodeMessage::Answered => signals.response_added.notify_waiters(),
+        NodeMessage::Statuspages => engine.snapshots().reload(),
+        NodeMessage::Changed(monitors) => engine.snapshots().note_changes(&monitors),
     }
 }
 

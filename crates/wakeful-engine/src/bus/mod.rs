@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 use wakeful_core::heartbeat::Heartbeat;
-use wakeful_core::id::{AlertId, MaintenanceId, MonitorId, TeamId};
+use wakeful_core::id::{AlertId, IncidentId, MaintenanceId, MonitorId, StatuspageId, TeamId};
 use wakeful_core::verdict::Status;
 
 use cluster::RemoteNodes;
@@ -67,6 +67,10 @@ pub enum Event {
     },
     /// A maintenance window was changed, has begun or has ended.
     Maintenance(MaintenanceId),
+    /// A status page was changed or deleted.
+    Statuspage(StatuspageId),
+    /// An incident of status pages was changed or deleted.
+    Incident(IncidentId),
     /// Some events were missed: read the list again.
     Missed,
 }

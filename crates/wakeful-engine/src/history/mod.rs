@@ -6,6 +6,7 @@ pub mod compactor;
 mod report;
 mod spans;
 mod stats;
+pub(crate) mod tracks;
 
 pub use report::*;
 pub use stats::*;

@@ -72,7 +72,8 @@ impl LiveEvents {
             return Some(Event::Missed);
         }
         match event {
-            Event::Missed => Some(event),
+            // Everybody in the team sees status pages.
+            Event::Missed | Event::Statuspage(_) | Event::Incident(_) => Some(event),
             Event::Heartbeat { monitor, .. } | Event::Alert { monitor, .. } => {
                 visible.contains(&monitor).then_some(event)
             }

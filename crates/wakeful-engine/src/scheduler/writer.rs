@@ -613,6 +613,9 @@ fn finish_batch(engine: &Engine, batch: Vec<PendingResult>, stale: &[Grant]) {
             // The receiver may be gone.
             let _ = recorded.send(());
         }
+        if step.change.is_some() {
+            engine.note_status_change(monitor);
+        }
         engine.bus().publish_event(team, || Event::Heartbeat {
             monitor,
             status: step.state.status,

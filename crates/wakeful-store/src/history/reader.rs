@@ -95,6 +95,11 @@ impl HistoryReader<'_> {
         OutageStats::within(&self.outages, &self.exclusions, from, to)
     }
 
+    /// The outages of the monitor in their order.
+    pub fn outages(&self) -> &[Outage] {
+        &self.outages
+    }
+
     pub fn interval(&self) -> u32 {
         self.interval
     }

@@ -7,8 +7,16 @@ use super::layers::Entry;
 use super::problem::Problem;
 use super::reader::Reader;
 
-const FIELDS: [&str; 7] =
-    ["id", "name", "price", "monitors", "shortest_interval", "users", "history_days"];
+const FIELDS: [&str; 8] = [
+    "id",
+    "name",
+    "price",
+    "monitors",
+    "shortest_interval",
+    "users",
+    "history_days",
+    "status_pages",
+];
 const MAX_INTERVAL: u32 = 2_592_000;
 const MAX_HISTORY_DAYS: u32 = 3_650;
 /// Higher than any real price, in cents, but low enough that sums over years do not
@@ -80,6 +88,7 @@ fn plan(table: &Table) -> Result<Plan, String> {
             shortest_interval: number(table, "shortest_interval", MAX_INTERVAL)?,
             users: optional(table, "users", 1_000_000_000)?,
             history_days: number(table, "history_days", MAX_HISTORY_DAYS)?,
+            status_pages: optional(table, "status_pages", 1_000_000_000)?,
         },
     })
 }

@@ -69,6 +69,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("\"cancelled", "the state of a membership, as stored and returned"),
     ("cancelled\"", "the state of a membership, as stored and returned"),
     ("cancelled: \"", "the state of a membership, as stored and returned"),
+    ("cancelled: ", "the field of a maintenance, as stored and returned"),
+    (".cancelled", "the field of a maintenance, as stored and returned"),
 ];
 
 const FOLDERS: &[&str] = &["crates", "docs", "scripts", "web/src", "web/e2e", "web/screenshots"];

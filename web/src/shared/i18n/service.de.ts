@@ -36,6 +36,7 @@ const codes: ServiceMessages["codes"] = {
   has_owner: "Das Team hat inzwischen einen Inhaber, der weitere ernennen kann.",
   last_owner: "Das Team hätte keinen Inhaber mehr. Machen Sie zuerst jemand anderen zum Inhaber.",
   bad_invitation: "Diese Einladung ist ungültig, abgelaufen oder schon benutzt. Bitten Sie um eine neue.",
+  page_locked: "Diese Statusseite ist gesperrt.",
   login_needed: "Für diese Adresse gibt es schon ein Konto. Melden Sie sich an und nehmen Sie dann die Einladung an.",
   account_not_managed:
     "Nur die Person selbst kann ihre E-Mail-Adresse oder ihr Passwort ändern, weil sie eingeladen wurde oder in einem weiteren Team ist.",
@@ -59,6 +60,10 @@ const codes: ServiceMessages["codes"] = {
   personal_notifier: "Dieser Melder gehört einer anderen Person. Nur sie kann ihn ändern oder löschen.",
   notifier_off: "Der Melder ist ausgeschaltet. Schalten Sie ihn zuerst ein.",
   not_running: "Diese Wartung läuft gerade nicht.",
+  slug_taken: "Eine andere Statusseite hat diesen Namen in ihrer URL. Wählen Sie einen anderen.",
+  domain_taken: "Eine andere Statusseite hat diese Domain.",
+  incident_closed: "Dieser Status kann nicht auf den jetzigen folgen. Öffnen Sie die Störung zuerst wieder.",
+  last_update: "Eine Störung braucht mindestens eine Meldung. Löschen Sie stattdessen die Störung.",
   notifier_unsigned: "Nur Webhooks werden signiert: Dieser Melder hat kein Geheimnis.",
   no_plan: "Ihr Team hat keinen Tarif, der gekündigt werden kann.",
   administrator_needed: "Dieser Tarif wurde vom Betreiber festgelegt. Wenden Sie sich an ihn.",

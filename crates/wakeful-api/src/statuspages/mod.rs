@@ -1,0 +1,34 @@
+//! Status pages for their visitors: rendered from memory, without a login and without a
+//! database.
+
+mod access;
+mod assets;
+mod badge;
+mod bars;
+mod calendar;
+mod etag;
+mod feeds;
+mod form;
+mod images;
+mod json;
+mod preview;
+mod query;
+mod render;
+mod render_cache;
+mod respond;
+mod router;
+mod serve;
+mod style;
+mod v2;
+mod view;
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use images::PageImages;
+pub(crate) use preview::{Preview, Show, Warning, preview};
+pub(crate) use render_cache::RenderCache;
+pub(crate) use router::routes;
+pub use router::statuspage_routes;

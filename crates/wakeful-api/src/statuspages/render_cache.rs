@@ -1,0 +1,249 @@
+//! Rendered pages, stored as gzip. They are read without a lock; a page is rendered by one
+//! request at a time, and the others get its previous form meanwhile.
+
+use arc_swap::ArcSwap;
+use axum::http::HeaderValue;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use hyper::body::Bytes;
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+use tokio::sync::Mutex;
+use wakeful_core::id::StatuspageId;
+use wakeful_core::statuspages::Language;
+use wakeful_core::statuspages::snapshot::Snapshot;
+use wakeful_core::time::Millis;
+
+use super::etag;
+use super::form::Form;
+use crate::compression::gzip;
+
+/// Of all pages. The least recently requested page is dropped first.
+const MAX_BYTES: usize = 32 << 20;
+/// Of one page.
+const MAX_ENTRIES: usize = 256;
+/// The memory of an entry besides its content.
+const OVERHEAD: usize = 256;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) form: Form,
+    pub(super) language: Language,
+    /// The component, the incident or the month; empty for other forms.
+    pub(super) name: String,
+    /// For a visitor who has unlocked the page.
+    pub(super) unlocked: bool,
+}
+
+/// The state of a page that a rendered form shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Version {
+    revision: u64,
+    as_of: Millis,
+}
+
+impl Version {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        Self { revision: snapshot.revision, as_of: snapshot.as_of }
+    }
+}
+
+/// A document as it is sent.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    version: Version,
+    pub(super) etag: HeaderValue,
+    pub(super) gzip: Bytes,
+}
+
+impl Rendered {
+    fn new(version: Version, text: &str) -> Self {
+        let bytes = text.as_bytes();
+        Self { version, etag: etag::of(bytes), gzip: gzip(bytes, Compression::default()) }
+    }
+
+    /// For the few clients that do not accept gzip.
+    pub(super) fn decompressed(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        GzDecoder::new(&self.gzip[..]).read_to_end(&mut bytes).expect("we have compressed it");
+        bytes
+    }
+
+    fn size(&self) -> usize {
+        self.gzip.len() + OVERHEAD
+    }
+}
+
+type Entries = HashMap<Key, Arc<Rendered>>;
+
+#[derive(Default)]
+struct PageEntries {
+    entries: ArcSwap<Entries>,
+    /// Held while a form is rendered.
+    rendering: Mutex<()>,
+    /// The number of the last request.
+    used: AtomicU64,
+    bytes: AtomicUsize,
+}
+
+/// The rendered forms of all pages.
+#[derive(Default)]
+pub(crate) struct RenderCache {
+    pages: ArcSwap<HashMap<StatuspageId, Arc<PageEntries>>>,
+    requests: AtomicU64,
+}
+
+impl RenderCache {
+    /// The rendered form; `render` runs only if there is none of this version. It returns
+    /// `None` for what does not exist, which is not stored.
+    pub(super) async fn get<E>(
+        &self,
+        page: StatuspageId,
+        key: Key,
+        version: Version,
+        render: impl Future<Output = Result<Option<String>, E>>,
+    ) -> Result<Option<Arc<Rendered>>, E> {
+        let entries = self.page(page);
+        entries.used.store(self.requests.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let stored = entries.entries.load().get(&key).cloned();
+        let _rendering = match stored {
+            Some(stored) if stored.version == version => return Ok(Some(stored)),
+            Some(previous) => match entries.rendering.try_lock() {
+                Ok(rendering) => rendering,
+                Err(_) => return Ok(Some(previous)),
+            },
+            None => {
+                let rendering = entries.rendering.lock().await;
+                let stored = entries.entries.load().get(&key).cloned();
+                if let Some(stored) = stored.filter(|stored| stored.version == version) {
+                    return Ok(Some(stored));
+                }
+                rendering
+            }
+        };
+        let started = Instant::now();
+        let Some(text) = render.await? else { return Ok(None) };
+        let rendered = Arc::new(Rendered::new(version, &text));
+        metrics::counter!("wakeful_statuspage_renders_total").increment(1);
+        metrics::histogram!("wakeful_statuspage_render_seconds")
+            .record(started.elapsed().as_secs_f64());
+        entries.insert(key, Arc::clone(&rendered));
+        self.drop_unused(page);
+        Ok(Some(rendered))
+    }
+
+    fn page(&self, page: StatuspageId) -> Arc<PageEntries> {
+        if let Some(found) = self.pages.load().get(&page) {
+            return Arc::clone(found);
+        }
+        let added = Arc::new(PageEntries::default());
+        self.pages.rcu(|pages| {
+            let mut pages = HashMap::clone(pages);
+            pages.entry(page).or_insert_with(|| Arc::clone(&added));
+            pages
+        });
+        self.pages.load().get(&page).cloned().unwrap_or(added)
+    }
+
+    /// Drops the least recently requested pages while all take too much memory.
+    fn drop_unused(&self, current: StatuspageId) {
+        let pages = self.pages.load();
+        let bytes = |entries: &Arc<PageEntries>| entries.bytes.load(Ordering::Relaxed);
+        let mut total: usize = pages.values().map(bytes).sum();
+        if total <= MAX_BYTES {
+            return;
+        }
+        let mut oldest: Vec<_> = pages.iter().filter(|(page, _)| **page != current).collect();
+        oldest.sort_by_key(|(_, entries)| entries.used.load(Ordering::Relaxed));
+        let mut dropped = Vec::new();
+        for (page, entries) in oldest {
+            if total <= MAX_BYTES {
+                break;
+            }
+            total -= bytes(entries);
+            dropped.push(*page);
+        }
+        self.pages.rcu(|pages| {
+            let mut pages = HashMap::clone(pages);
+            dropped.iter().for_each(|page| drop(pages.remove(page)));
+            pages
+        });
+    }
+}
+
+impl PageEntries {
+    /// Called by the one who renders, so no other call changes the entries.
+    fn insert(&self, key: Key, rendered: Arc<Rendered>) {
+        let mut entries = Entries::clone(&self.entries.load());
+        if entries.len() >= MAX_ENTRIES {
+            entries.retain(|_, stored| stored.version == rendered.version);
+        }
+        if entries.len() >= MAX_ENTRIES {
+            // Forms with a name are many; the others are few and requested most.
+            entries.retain(|key, _| key.name.is_empty());
+        }
+        entries.insert(key, rendered);
+        let bytes = entries.values().map(|stored| stored.size()).sum();
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.entries.store(Arc::new(entries));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statuspages::sample;
+    use std::convert::Infallible;
+
+    fn key(name: &str) -> Key {
+        Key {
+            form: Form::Incident,
+            language: Language::English,
+            name: name.to_owned(),
+            unlocked: false,
+        }
+    }
+
+    async fn get(cache: &RenderCache, name: &str, version: u64, text: &str) -> Option<String> {
+        let page = sample::empty().page.id;
+        let version = Version { revision: version, as_of: Millis(0) };
+        let render = async { Ok::<_, Infallible>((!text.is_empty()).then(|| text.to_owned())) };
+        let Ok(found) = cache.get(page, key(name), version, render).await;
+        found.map(|found| String::from_utf8(found.decompressed()).expect("text"))
+    }
+
+    #[tokio::test]
+    async fn a_form_is_rendered_once_for_each_version() {
+        let cache = RenderCache::default();
+        assert_eq!(get(&cache, "a", 1, "one").await.as_deref(), Some("one"));
+        assert_eq!(get(&cache, "a", 1, "two").await.as_deref(), Some("one"));
+        assert_eq!(get(&cache, "a", 2, "two").await.as_deref(), Some("two"));
+        assert_eq!(get(&cache, "missing", 2, "").await, None);
+        assert_eq!(get(&cache, "missing", 2, "now").await.as_deref(), Some("now"));
+    }
+
+    #[tokio::test]
+    async fn while_a_form_is_rendered_the_previous_one_is_served() {
+        let cache = RenderCache::default();
+        get(&cache, "a", 1, "one").await;
+        let entries = cache.page(sample::empty().page.id);
+        let rendering = entries.rendering.lock().await;
+        assert_eq!(get(&cache, "a", 2, "two").await.as_deref(), Some("one"));
+        drop(rendering);
+        assert_eq!(get(&cache, "a", 2, "two").await.as_deref(), Some("two"));
+    }
+
+    #[tokio::test]
+    async fn the_number_of_entries_is_bounded() {
+        let cache = RenderCache::default();
+        for index in 0..2 * MAX_ENTRIES {
+            get(&cache, &index.to_string(), 1, "x").await;
+        }
+        let entries = cache.page(sample::empty().page.id);
+        assert!(entries.entries.load().len() <= MAX_ENTRIES);
+        assert!(entries.bytes.load(Ordering::Relaxed) <= MAX_ENTRIES * (OVERHEAD + 100));
+    }
+}

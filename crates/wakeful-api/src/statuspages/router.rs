@@ -1,0 +1,96 @@
+//! Every public route of status pages.
+
+use axum::Router;
+use axum::extract::{RawPathParams, Request, State};
+use axum::routing::{any, get, post};
+
+use super::feeds::Format;
+use super::form::Form;
+use super::serve;
+use super::v2::Document;
+use crate::app::Api;
+
+/// Below the address of a page.
+const FORMS: &[(&str, Form)] = &[
+    ("", Form::Front),
+    ("/", Form::Front),
+    ("/component/{id}", Form::Component),
+    ("/incident/{id}", Form::Incident),
+    ("/incidents/{id}", Form::Incident),
+    ("/history", Form::History),
+    ("/history/{id}", Form::Month),
+    ("/feed.atom", Form::Feed(Format::Atom)),
+    ("/feed.rss", Form::Feed(Format::Rss)),
+    ("/feed.json", Form::Feed(Format::Json)),
+    ("/rss", Form::Feed(Format::Rss)),
+    ("/history.atom", Form::HistoryFeed(Format::Atom)),
+    ("/history.rss", Form::HistoryFeed(Format::Rss)),
+    ("/component/{id}/feed.atom", Form::ComponentFeed),
+    ("/maintenance.ics", Form::Calendar),
+    ("/index.json", Form::Index),
+    ("/live.json", Form::Live),
+    ("/api/v2/summary.json", Form::V2(Document::Summary)),
+    ("/api/v2/status.json", Form::V2(Document::Status)),
+    ("/api/v2/components.json", Form::V2(Document::Components)),
+    ("/api/v2/incidents.json", Form::V2(Document::Incidents)),
+    ("/api/v2/incidents/unresolved.json", Form::V2(Document::Unresolved)),
+    ("/api/v2/scheduled-maintenances.json", Form::V2(Document::Maintenances)),
+    ("/api/v2/scheduled-maintenances/upcoming.json", Form::V2(Document::Upcoming)),
+    ("/api/v2/scheduled-maintenances/active.json", Form::V2(Document::Active)),
+    ("/badge/{*path}", Form::Badge),
+    ("/component/{id}/badge/{*path}", Form::ComponentBadge),
+    ("/image/{id}", Form::Image),
+    ("/style.css", Form::Style),
+    ("/manifest.webmanifest", Form::Manifest),
+];
+
+/// The address of a page.
+const BASE: &str = "/status/{slug}";
+
+pub(crate) fn routes() -> Router<Api> {
+    let mut router = Router::new();
+    for (path, form) in FORMS {
+        let handler = move |State(api): State<Api>, params: RawPathParams, request: Request| {
+            serve::form(api, *form, Params::of(&params), request)
+        };
+        router = router.route(&format!("{BASE}{path}"), get(handler));
+    }
+    router
+        .route(&format!("{BASE}/login"), get(serve::login_form).post(serve::log_in))
+        .route(&format!("{BASE}/logout"), post(serve::log_out))
+        .route("/status/assets/{file}", get(serve::asset))
+        // Not the web app, which would respond with 200.
+        .route("/status", any(serve::nothing))
+        .route("/status/", any(serve::nothing))
+        .route("/status/{slug}/{*path}", any(serve::nothing))
+}
+
+/// The public routes, for a test that visits all of them.
+pub fn statuspage_routes() -> Vec<String> {
+    let forms = FORMS.iter().map(|(path, _)| format!("{BASE}{path}"));
+    let others = ["/login", "/logout"].map(|path| format!("{BASE}{path}"));
+    forms.chain(others).chain(["/status/assets/{file}".to_owned()]).collect()
+}
+
+/// The variable parts of a path.
+#[derive(Debug, Default)]
+pub(super) struct Params {
+    pub(super) slug: String,
+    pub(super) id: String,
+    pub(super) path: String,
+}
+
+impl Params {
+    fn of(params: &RawPathParams) -> Self {
+        let mut found = Self::default();
+        for (name, value) in params {
+            match name {
+                "slug" => value.clone_into(&mut found.slug),
+                "id" => value.clone_into(&mut found.id),
+                "path" => value.clone_into(&mut found.path),
+                _ => {}
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,20 @@
+//! Status pages: what a team shows its customers about its services.
+
+pub mod automatic;
+pub mod badge;
+pub mod component;
+pub mod css;
+pub mod i18n;
+pub mod incident;
+mod language;
+pub mod markdown;
+pub mod page;
+pub mod rule;
+pub mod schedule;
+pub mod slug;
+pub mod snapshot;
+pub mod status;
+pub mod unlock;
+pub mod uptime;
+
+pub use language::{Language, Localized};

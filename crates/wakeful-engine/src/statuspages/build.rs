@@ -1,0 +1,366 @@
+//! Builds the snapshot of a page from its settings, the states of its monitors, its incidents
+//! and its figures.
+
+use std::collections::{HashMap, HashSet};
+use wakeful_core::access::permission;
+use wakeful_core::id::{ComponentId, MonitorId, StatuspageId, TeamId};
+use wakeful_core::statuspages::Localized;
+use wakeful_core::statuspages::component::{Component, MAX_TAGGED, Section};
+use wakeful_core::statuspages::incident::{Incident, NamedComponent};
+use wakeful_core::statuspages::page::{StatusPage, localized};
+use wakeful_core::statuspages::snapshot::{
+    self as shown, ComponentStatus, Image, ImageKind, IncidentKind, MAX_RECENT, Snapshot,
+};
+use wakeful_core::statuspages::status::{MonitorCounts, Said, page_status, shown_status};
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::Status;
+use wakeful_store::ShownMonitor;
+
+use super::figures::Figures;
+use crate::caller::Authorized;
+use crate::{Engine, Result};
+
+/// A snapshot, and the monitors that it shows.
+pub(super) struct Built {
+    pub(super) snapshot: Snapshot,
+    pub(super) monitors: Vec<MonitorId>,
+}
+
+/// The active monitors of each component.
+pub(super) struct PageMonitors(HashMap<ComponentId, Vec<ShownMonitor>>);
+
+impl PageMonitors {
+    pub(super) fn ids(&self) -> HashMap<ComponentId, Vec<MonitorId>> {
+        let ids = |monitors: &Vec<ShownMonitor>| monitors.iter().map(|one| one.id).collect();
+        self.0.iter().map(|(component, monitors)| (*component, ids(monitors))).collect()
+    }
+
+    fn all(&self) -> Vec<MonitorId> {
+        let all: HashSet<MonitorId> = self.0.values().flatten().map(|one| one.id).collect();
+        all.into_iter().collect()
+    }
+
+    /// The counts regardless of how long an outage has lasted, and since when it lasts.
+    pub(super) fn outage(&self, component: ComponentId, now: Millis) -> (MonitorCounts, Millis) {
+        let monitors = self.0.get(&component).into_iter().flatten();
+        let down = monitors.filter(|monitor| monitor.status == Status::Down);
+        let since = down.filter_map(|monitor| monitor.since).min();
+        (self.counts(component, 0, now), since.unwrap_or(now))
+    }
+
+    /// A monitor counts as down once its outage has lasted long enough.
+    fn counts(&self, component: ComponentId, shown_after: u32, now: Millis) -> MonitorCounts {
+        let mut counts = MonitorCounts::default();
+        for monitor in self.0.get(&component).into_iter().flatten() {
+            let lasted = monitor.since.map_or(u64::MAX, |since| now.since(since).as_secs());
+            let is_up = match monitor.status {
+                Status::Pending => continue,
+                Status::Up => true,
+                Status::Down => lasted < u64::from(shown_after),
+            };
+            counts.known += 1;
+            counts.up += usize::from(is_up);
+        }
+        counts
+    }
+}
+
+impl Engine {
+    /// The snapshot of a page that was not saved, for a preview.
+    pub async fn preview_snapshot(
+        &self,
+        _caller: &Authorized<permission::Edit>,
+        page: &StatusPage,
+    ) -> Result<Snapshot> {
+        let now = self.now();
+        let monitors = self.monitors_of(page).await?;
+        let incidents = self.store().shown_incidents(page.id).await?;
+        let figures = self.page_figures(page, &monitors.ids(), &incidents, now).await?;
+        Ok(assemble(page, self.public_url(), &monitors, &incidents, &figures, now))
+    }
+
+    /// Builds a page; `None` if it is gone. Its figures are those of `previous`, or else computed.
+    pub(super) async fn build_snapshot(
+        &self,
+        page: StatuspageId,
+        team: TeamId,
+        previous: Option<&Snapshot>,
+    ) -> Result<Option<Built>> {
+        let Some(stored) = self.store().shown_statuspage(page, team).await? else {
+            return Ok(None);
+        };
+        let (page, now) = (stored.page, self.now());
+        let monitors = self.monitors_of(&page).await?;
+        let incidents = self.store().shown_incidents(page.id).await?;
+        let figures = match previous {
+            Some(previous) => previous.components().map(|one| (one.id, Figures::of(one))).collect(),
+            None => self.page_figures(&page, &monitors.ids(), &incidents, now).await?,
+        };
+        let url = self.public_url();
+        let snapshot = assemble(&page, url, &monitors, &incidents, &figures, now);
+        Ok(Some(Built { snapshot, monitors: monitors.all() }))
+    }
+
+    /// The statuses that the components of a page are shown with.
+    pub(super) async fn component_statuses(
+        &self,
+        page: &StatusPage,
+    ) -> Result<HashMap<ComponentId, ComponentStatus>> {
+        let monitors = self.monitors_of(page).await?;
+        let incidents = self.store().shown_incidents(page.id).await?;
+        let now = self.now();
+        let status = |component: &Component| {
+            (component.id, status_of(page, component, &monitors, &incidents, now))
+        };
+        Ok(page.components().map(status).collect())
+    }
+
+    pub(super) async fn monitors_of(&self, page: &StatusPage) -> Result<PageMonitors> {
+        let named = page.monitors();
+        let mut states: HashMap<MonitorId, ShownMonitor> = HashMap::new();
+        if !named.is_empty() {
+            let found = self.store().shown_monitors(page.team, &named).await?;
+            states.extend(found.into_iter().map(|monitor| (monitor.id, monitor)));
+        }
+        let mut tagged: HashMap<&str, Vec<ShownMonitor>> = HashMap::new();
+        for component in page.components().filter(|one| !one.tag.is_empty()) {
+            let tag = component.tag.as_str();
+            if !tagged.contains_key(tag) {
+                tagged.insert(tag, self.store().tagged_monitors(page.team, tag).await?);
+            }
+        }
+        let of = |component: &Component| {
+            let named = component.monitors.iter().filter_map(|one| states.get(&one.id)).copied();
+            let tagged = tagged.get(component.tag.as_str()).into_iter().flatten().copied();
+            let mut monitors: Vec<ShownMonitor> = named.chain(tagged.take(MAX_TAGGED)).collect();
+            monitors.sort_by_key(|monitor| monitor.id);
+            monitors.dedup_by_key(|monitor| monitor.id);
+            (component.id, monitors)
+        };
+        Ok(PageMonitors(page.components().map(of).collect()))
+    }
+}
+
+fn status_of(
+    page: &StatusPage,
+    component: &Component,
+    monitors: &PageMonitors,
+    incidents: &[Incident],
+    now: Millis,
+) -> ComponentStatus {
+    let counts = monitors.counts(component.id, page.settings.shown_after, now);
+    let mut said = Said::default();
+    for incident in incidents.iter().filter(|one| one.is_published() && one.is_open()) {
+        let named = incident.components.iter().find(|one| one.id == component.id);
+        let Some(named) = named else { continue };
+        match incident.kind {
+            IncidentKind::Incident => said.by_incidents = said.by_incidents.max(Some(named.status)),
+            IncidentKind::Maintenance => said.in_maintenance |= incident.is_in_progress(),
+        }
+    }
+    shown_status(component, counts, said, now)
+}
+
+fn assemble(
+    page: &StatusPage,
+    public_url: &str,
+    monitors: &PageMonitors,
+    incidents: &[Incident],
+    figures: &HashMap<ComponentId, Figures>,
+    now: Millis,
+) -> Snapshot {
+    let zone = page.zone();
+    let none = Figures::default();
+    let component = |component: &Component| {
+        let figures = figures.get(&component.id).unwrap_or(&none);
+        let status = status_of(page, component, monitors, incidents, now);
+        shown_component(page, component, status, figures)
+    };
+    let section = |section: &Section| shown::Section {
+        id: section.id,
+        name: localized(&section.name, &section.settings.texts, "name"),
+        description: localized(
+            &section.settings.description,
+            &section.settings.texts,
+            "description",
+        ),
+        collapsed: section.settings.collapsed.unwrap_or(page.settings.display.collapsed),
+        components: section.components.iter().map(component).collect(),
+        created: page.created,
+        modified: page.modified,
+    };
+    let sections: Vec<shown::Section> = page.sections.iter().map(section).collect();
+    let names: HashMap<ComponentId, Localized> = sections
+        .iter()
+        .flat_map(|section| &section.components)
+        .map(|component| (component.id, component.name.clone()))
+        .collect();
+    let published = || incidents.iter().filter(|incident| incident.is_published());
+    let open =
+        |kind| published().filter(move |incident| incident.kind == kind && incident.is_open());
+    let show = |incident: &Incident| shown_incident(page.id, incident, &names);
+    let mut maintenances: Vec<shown::Incident> =
+        open(IncidentKind::Maintenance).map(show).collect();
+    maintenances.sort_by_key(shown::Incident::begins);
+    let past = published().filter(|incident| !incident.is_open()).take(MAX_RECENT);
+    let statuses: Vec<ComponentStatus> =
+        sections.iter().flat_map(|section| &section.components).map(|one| one.status).collect();
+    let impacts: Vec<shown::Impact> = open(IncidentKind::Incident)
+        .map(|incident| incident.impact)
+        .chain(
+            open(IncidentKind::Maintenance)
+                .filter(|one| one.is_in_progress())
+                .map(|one| one.impact),
+        )
+        .collect();
+    Snapshot {
+        page: shown_page(page, public_url),
+        status: page_status(&statuses, &impacts),
+        incidents: open(IncidentKind::Incident).map(show).collect(),
+        maintenances,
+        past: past.map(show).collect(),
+        sections,
+        today: zone.local(now).date(),
+        as_of: now,
+        revision: 0,
+        delayed_since: None,
+    }
+}
+
+fn shown_page(page: &StatusPage, public_url: &str) -> shown::Page {
+    let settings = &page.settings;
+    let image = |kind: ImageKind| {
+        let found = page.images.iter().find(|image| image.kind == kind)?;
+        Some(Image { hash: found.digest.clone(), media_type: found.media_type.clone() })
+    };
+    let link = |link: &wakeful_core::statuspages::page::Link| shown::Link {
+        text: link.text.clone(),
+        url: link.url.clone(),
+    };
+    shown::Page {
+        id: page.id,
+        slug: page.slug.clone(),
+        url: page.url(public_url),
+        name: localized(&page.name, &settings.texts, "name"),
+        description: localized(&settings.description, &settings.texts, "description"),
+        footer: localized(&settings.footer, &settings.texts, "footer"),
+        language: settings.language,
+        languages: settings.languages.clone(),
+        timezone: settings.timezone.clone(),
+        indexed: settings.indexed,
+        appearance: shown::Appearance {
+            scheme: settings.appearance.scheme,
+            accent: settings.appearance.accent,
+            layout: settings.appearance.layout,
+            links: settings.appearance.links.iter().map(link).collect(),
+            custom_css: settings.appearance.custom_css.clone(),
+            powered_by: settings.appearance.powered_by,
+            logo: image(ImageKind::Logo),
+            logo_dark: image(ImageKind::LogoDark),
+            favicon: image(ImageKind::Favicon),
+        },
+        display: shown::Display {
+            history_days: u16::try_from(settings.display.history_days).unwrap_or(90),
+            bars: settings.display.bars,
+            uptime: settings.display.uptime,
+            decimals: u8::try_from(settings.display.decimals).unwrap_or(3),
+            incident_days: u16::try_from(settings.display.incident_days).unwrap_or(7),
+        },
+        feeds: settings.subscribe.feeds,
+        created: page.created,
+        modified: page.modified,
+    }
+}
+
+fn shown_component(
+    page: &StatusPage,
+    component: &Component,
+    status: ComponentStatus,
+    figures: &Figures,
+) -> shown::Component {
+    let (display, own) = (&page.settings.display, &component.settings.display);
+    let settings = &component.settings;
+    let text = |value: &str| (!value.is_empty()).then(|| value.to_owned());
+    shown::Component {
+        id: component.id,
+        alias: text(&settings.alias),
+        name: localized(component.shown_name(), &settings.texts, "name"),
+        description: localized(&settings.description, &settings.texts, "description"),
+        link: text(&settings.link),
+        status,
+        only_show_if_degraded: settings.only_show_if_degraded,
+        days: if display.bars { figures.days.clone() } else { Vec::new() },
+        uptime: own.uptime.unwrap_or(display.uptime).then_some(figures.uptime),
+        response_times: own
+            .response_time
+            .unwrap_or(display.response_times)
+            .then_some(figures.response_times),
+        certificate_expires: figures.certificate_expires,
+        since: figures.since,
+        created: component.created,
+        modified: page.modified,
+    }
+}
+
+/// An incident with the components of one page only.
+fn shown_incident(
+    page: StatuspageId,
+    incident: &Incident,
+    names: &HashMap<ComponentId, Localized>,
+) -> shown::Incident {
+    let name = |id: ComponentId, stored: &str| match names.get(&id) {
+        Some(name) => (Some(id), name.clone()),
+        None => (None, Localized::from(stored)),
+    };
+    let settings = &incident.settings;
+    let affected = |one: &NamedComponent| {
+        let (id, name) = name(one.id, &one.name);
+        shown::AffectedComponent { id, name, status: one.status }
+    };
+    let updates = incident.updates.iter().map(|update| shown::Update {
+        id: update.id,
+        status: update.status,
+        body: localized(&update.body, &update.settings.texts, "body"),
+        components: update
+            .settings
+            .components
+            .iter()
+            .filter(|change| change.page == page)
+            .map(|change| {
+                let (id, name) = name(change.id, &change.name);
+                let (old_status, new_status) = (change.old_status, change.new_status);
+                shown::ComponentChange { id, name, old_status, new_status }
+            })
+            .collect(),
+        display_at: update.display_at,
+        notify: update.settings.notify,
+        edited: update.edited,
+        created: update.created,
+    });
+    let postmortem = settings.postmortem.as_ref().and_then(|postmortem| {
+        let published = postmortem.published?;
+        Some(shown::Postmortem { body: Localized::from(postmortem.body.as_str()), published })
+    });
+    shown::Incident {
+        id: incident.id,
+        kind: incident.kind,
+        title: localized(&incident.title, &settings.texts, "title"),
+        status: incident.status,
+        impact: incident.impact,
+        started: incident.started,
+        resolved: incident.resolved,
+        scheduled_for: settings.scheduled_for,
+        scheduled_until: settings.scheduled_until,
+        cancelled: settings.cancelled,
+        components: incident
+            .components
+            .iter()
+            .filter(|one| one.page == page)
+            .map(affected)
+            .collect(),
+        updates: updates.collect(),
+        postmortem,
+        created: incident.created,
+        modified: incident.modified,
+    }
+}

@@ -1,0 +1,530 @@
+//! The incidents of teams, with their components, pages and updates.
+
+use std::collections::HashMap;
+use uuid::Uuid;
+use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
+use wakeful_core::id::{ComponentId, IncidentId, IncidentRuleId, StatuspageId};
+use wakeful_core::statuspages::incident::{
+    Incident, IncidentSettings, IncidentSource, IncidentState, MAX_OPEN, NamedComponent, Update,
+    UpdateSettings,
+};
+use wakeful_core::statuspages::schedule;
+use wakeful_core::statuspages::snapshot::{ComponentStatus, Impact, IncidentKind, IncidentStatus};
+use wakeful_core::time::Millis;
+
+use super::pages::note_change;
+use crate::accounts::team::lock_team;
+use crate::deletion::deleted_teams;
+use crate::dialect::{Tx, either, from_row, read, within};
+use crate::monitors::json;
+use crate::{AuditContext, NewEntry, Result, SaveTeamOutcome, Store, TeamStore};
+
+/// The most incidents of a page that are read for it.
+const MAX_SHOWN: i64 = 500;
+
+/// An incident with the revision that a change must name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredIncident {
+    pub incident: Incident,
+    pub revision: i64,
+}
+
+/// Which incidents to list.
+#[derive(Clone, Debug, Default)]
+pub struct IncidentQuery {
+    pub page: Option<StatuspageId>,
+    pub component: Option<ComponentId>,
+    pub kind: Option<IncidentKind>,
+    pub state: Option<ListedState>,
+    /// Only those before this one.
+    pub before: Option<IncidentId>,
+    pub limit: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListedState {
+    Draft,
+    /// Published and not ended.
+    Open,
+    Resolved,
+}
+
+impl ListedState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Open => "open",
+            Self::Resolved => "resolved",
+        }
+    }
+}
+
+macro_rules! columns {
+    () => {
+        "i.id, i.team_id, i.kind, i.title, i.state, i.status, i.impact, i.settings, i.source,
+         i.rule_id, i.started, i.resolved, i.revision, i.created, i.modified"
+    };
+}
+
+fn decode(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
+    sqlx::Error::Decode(error.into())
+}
+
+from_row!(StoredIncident, |row| Self {
+    incident: Incident {
+        id: row.try_get::<Uuid, _>(0)?.into(),
+        team: row.try_get::<Uuid, _>(1)?.into(),
+        kind: IncidentKind::parse(row.try_get(2)?).map_err(decode)?,
+        title: row.try_get(3)?,
+        state: IncidentState::parse(row.try_get(4)?).map_err(decode)?,
+        status: IncidentStatus::parse(row.try_get(5)?).map_err(decode)?,
+        impact: Impact::parse(row.try_get(6)?).map_err(decode)?,
+        settings: serde_json::from_str::<IncidentSettings>(row.try_get(7)?).map_err(decode)?,
+        source: IncidentSource::parse(row.try_get(8)?).map_err(decode)?,
+        rule: row.try_get::<Option<Uuid>, _>(9)?.map(IncidentRuleId::from),
+        started: Millis(row.try_get(10)?),
+        resolved: row.try_get::<Option<i64>, _>(11)?.map(Millis),
+        components: Vec::new(),
+        pages: Vec::new(),
+        updates: Vec::new(),
+        created: Millis(row.try_get(13)?),
+        modified: Millis(row.try_get(14)?),
+    },
+    revision: row.try_get(12)?,
+});
+
+struct UpdateRow(IncidentId, Update);
+
+from_row!(UpdateRow, |row| Self(
+    row.try_get::<Uuid, _>("incident_id")?.into(),
+    Update {
+        id: row.try_get::<Uuid, _>("id")?.into(),
+        status: IncidentStatus::parse(row.try_get("status")?).map_err(decode)?,
+        body: row.try_get("body")?,
+        settings: serde_json::from_str::<UpdateSettings>(row.try_get("settings")?)
+            .map_err(decode)?,
+        display_at: Millis(row.try_get("display_at")?),
+        by_rule: row.try_get("by_rule")?,
+        created: Millis(row.try_get("created")?),
+        edited: row.try_get::<Option<i64>, _>("edited")?.map(Millis),
+    }
+));
+
+struct NamedRow(IncidentId, NamedComponent);
+
+from_row!(NamedRow, |row| Self(
+    row.try_get::<Uuid, _>("incident_id")?.into(),
+    NamedComponent {
+        id: row.try_get::<Uuid, _>("component_id")?.into(),
+        page: row.try_get::<Uuid, _>("page_id")?.into(),
+        name: row.try_get("name")?,
+        status: ComponentStatus::parse(row.try_get("status")?).map_err(decode)?,
+    }
+));
+
+impl TeamStore<'_> {
+    /// The incidents that fit, newest first.
+    pub async fn incidents(&self, query: &IncidentQuery) -> Result<Vec<StoredIncident>> {
+        let found: Vec<StoredIncident> = read!(self.store, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from incidents i where i.team_id = $1
+                 and ($2 is null or i.id < $2)
+                 and ($3 is null or exists (select 1 from incident_pages p
+                                            where p.incident_id = i.id and p.page_id = $3))
+                 and ($4 is null or exists (select 1 from incident_components c
+                                            where c.incident_id = i.id and c.component_id = $4))
+                 and ($5 = '' or i.kind = $5)
+                 and ($6 = '' or ($6 = 'draft' and i.state = 'draft')
+                      or ($6 = 'open' and i.state = 'published'
+                          and i.status not in ('resolved', 'completed'))
+                      or ($6 = 'resolved' and i.state = 'published'
+                          and i.status in ('resolved', 'completed')))
+                 order by i.id desc
+                 limit $7"
+            ))
+            .bind(self.team.uuid())
+            .bind(query.before.map(IncidentId::uuid))
+            .bind(query.page.map(StatuspageId::uuid))
+            .bind(query.component.map(ComponentId::uuid))
+            .bind(query.kind.map_or("", IncidentKind::as_str))
+            .bind(query.state.map_or("", ListedState::as_str))
+            .bind(query.limit.map_or(i64::MAX, i64::from))
+            .fetch_all(db)
+            .await
+        })?;
+        self.store.with_parts(found).await
+    }
+
+    pub async fn incident(&self, id: IncidentId) -> Result<Option<StoredIncident>> {
+        let found = self.store.read_incident(id).await?;
+        Ok(found.filter(|stored| stored.incident.team == self.team))
+    }
+
+    /// The components of the team's pages that are among these, with their pages and names.
+    pub async fn named_components(
+        &self,
+        ids: &[ComponentId],
+    ) -> Result<Vec<(ComponentId, StatuspageId, String)>> {
+        let sql = either!(
+            self.store,
+            sqlite: "select c.id, c.page_id, c.name from components c
+                     join statuspages p on p.id = c.page_id
+                     where p.team_id = $1 and c.id in (select unhex(value) from json_each($2))",
+            postgres: "select c.id, c.page_id, c.name from components c
+                     join statuspages p on p.id = c.page_id
+                     where p.team_id = $1 and c.id in (
+                         select cast(value as uuid) from json_array_elements_text(cast($2 as json)))"
+        );
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+        let rows: Vec<(Uuid, Uuid, String)> = read!(self.store, |db| {
+            sqlx::query_as(sql).bind(self.team.uuid()).bind(uuids(&ids)).fetch_all(db).await
+        })?;
+        Ok(rows.into_iter().map(|(id, page, name)| (id.into(), page.into(), name)).collect())
+    }
+
+    pub async fn add_incident(
+        &self,
+        incident: &Incident,
+        by: &AuditContext,
+    ) -> Result<SaveTeamOutcome> {
+        let mut tx = self.store.begin().await?;
+        lock_team(&mut tx, self.team, incident.modified).await?;
+        let open: i64 = within!(tx, |db| {
+            sqlx::query_scalar(
+                "select count(*) from incidents where team_id = $1
+                 and status not in ('resolved', 'completed')",
+            )
+            .bind(self.team.uuid())
+            .fetch_one(db)
+            .await
+        })?;
+        if open >= MAX_OPEN as i64 {
+            return Ok(SaveTeamOutcome::LimitReached);
+        }
+        insert(&mut tx, incident).await?;
+        let changes = diff(None, Some(&incident.view()));
+        let entry = NewEntry::new(Action::IncidentCreate, object(incident), changes);
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(SaveTeamOutcome::Done)
+    }
+
+    /// Changes an incident if it still has the revision it was read with.
+    pub async fn change_incident(
+        &self,
+        before: &StoredIncident,
+        incident: &Incident,
+        action: Action,
+        by: &AuditContext,
+    ) -> Result<SaveTeamOutcome> {
+        let mut tx = self.store.begin().await?;
+        if !change(&mut tx, before, incident).await? {
+            return Ok(SaveTeamOutcome::Conflict);
+        }
+        let changes = diff(Some(&before.incident.view()), Some(&incident.view()));
+        let entry = NewEntry::new(action, object(incident), changes);
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(SaveTeamOutcome::Done)
+    }
+
+    /// False if the team has no such incident.
+    pub async fn delete_incident(&self, incident: &Incident, by: &AuditContext) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        note_change(&mut tx, &incident.all_pages()).await?;
+        let deleted = within!(tx, |db| {
+            sqlx::query("delete from incidents where id = $1 and team_id = $2")
+                .bind(incident.id.uuid())
+                .bind(self.team.uuid())
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?;
+        if !deleted {
+            return Ok(false);
+        }
+        let entry = NewEntry::new(Action::IncidentDelete, object(incident), Vec::new());
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+impl Store {
+    /// The published incidents of a page, newest first.
+    pub async fn shown_incidents(&self, page: StatuspageId) -> Result<Vec<Incident>> {
+        let found: Vec<StoredIncident> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from incident_pages p
+                 join incidents i on i.id = p.incident_id
+                 where p.page_id = $1 and i.state = 'published'
+                 order by i.started desc, i.id desc
+                 limit $2"
+            ))
+            .bind(page.uuid())
+            .bind(MAX_SHOWN)
+            .fetch_all(db)
+            .await
+        })?;
+        let incidents = self.with_parts(found).await?;
+        Ok(incidents.into_iter().map(|stored| stored.incident).collect())
+    }
+
+    /// An incident of any team, for the loops.
+    pub async fn read_incident(&self, id: IncidentId) -> Result<Option<StoredIncident>> {
+        let found: Option<StoredIncident> = read!(self, |db| {
+            sqlx::query_as(concat!("select ", columns!(), " from incidents i where i.id = $1"))
+                .bind(id.uuid())
+                .fetch_optional(db)
+                .await
+        })?;
+        Ok(self.with_parts(found.into_iter().collect()).await?.pop())
+    }
+
+    /// Maintenance that the clock has to look at.
+    pub async fn due_incidents(&self, now: Millis, limit: u32) -> Result<Vec<IncidentId>> {
+        let rows: Vec<Uuid> = read!(self, |db| {
+            sqlx::query_scalar(concat!(
+                "select id from incidents where next_at <= $1 and team_id not in ",
+                deleted_teams!(),
+                " order by next_at limit $2"
+            ))
+            .bind(now.0)
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(rows.into_iter().map(IncidentId::from).collect())
+    }
+
+    /// Changes an incident on behalf of nobody, and adds the next one of a repeated
+    /// maintenance; false if it was changed meanwhile, or the next one exists.
+    pub async fn step_incident(
+        &self,
+        before: &StoredIncident,
+        incident: &Incident,
+        next: Option<&Incident>,
+    ) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        if !change(&mut tx, before, incident).await? {
+            return Ok(false);
+        }
+        if let Some(next) = next {
+            insert(&mut tx, next).await?;
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Adds the components, pages and updates.
+    async fn with_parts(&self, mut found: Vec<StoredIncident>) -> Result<Vec<StoredIncident>> {
+        if found.is_empty() {
+            return Ok(found);
+        }
+        let ids: Vec<Uuid> = found.iter().map(|stored| stored.incident.id.uuid()).collect();
+        let ids = uuids(&ids);
+        macro_rules! parts {
+            ($columns:literal, $table:literal, $order:literal) => {
+                either!(
+                    self,
+                    sqlite: concat!("select ", $columns, " from ", $table, " where incident_id in
+                        (select unhex(value) from json_each($1)) order by ", $order),
+                    postgres: concat!("select ", $columns, " from ", $table, " where incident_id in
+                        (select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
+                        order by ", $order)
+                )
+            };
+        }
+        let components = parts!(
+            "incident_id, component_id, page_id, name, status",
+            "incident_components",
+            "incident_id, position"
+        );
+        let pages = parts!("incident_id, page_id, is_whole", "incident_pages", "page_id");
+        let updates = parts!(
+            "id, incident_id, status, body, settings, display_at, by_rule, created, edited",
+            "incident_updates",
+            "display_at desc, id desc"
+        );
+        let components: Vec<NamedRow> =
+            read!(self, |db| sqlx::query_as(components).bind(&ids).fetch_all(db).await)?;
+        let pages: Vec<(Uuid, Uuid, bool)> =
+            read!(self, |db| sqlx::query_as(pages).bind(&ids).fetch_all(db).await)?;
+        let updates: Vec<UpdateRow> =
+            read!(self, |db| sqlx::query_as(updates).bind(&ids).fetch_all(db).await)?;
+        let mut places: HashMap<IncidentId, &mut Incident> =
+            found.iter_mut().map(|one| (one.incident.id, &mut one.incident)).collect();
+        for NamedRow(id, component) in components {
+            if let Some(incident) = places.get_mut(&id) {
+                incident.components.push(component);
+            }
+        }
+        for (id, page, is_whole) in pages {
+            if let Some(incident) = places.get_mut(&IncidentId::from(id)).filter(|_| is_whole) {
+                incident.pages.push(page.into());
+            }
+        }
+        for UpdateRow(id, update) in updates {
+            if let Some(incident) = places.get_mut(&id) {
+                incident.updates.push(update);
+            }
+        }
+        Ok(found)
+    }
+}
+
+pub(super) async fn insert(tx: &mut Tx, incident: &Incident) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "insert into incidents
+             (id, team_id, kind, title, state, status, impact, settings, source, rule_id, started,
+              resolved, next_at, created, modified)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        )
+        .bind(incident.id.uuid())
+        .bind(incident.team.uuid())
+        .bind(incident.kind.as_str())
+        .bind(&incident.title)
+        .bind(incident.state.as_str())
+        .bind(incident.status.as_str())
+        .bind(incident.impact.as_str())
+        .bind(json(&incident.settings))
+        .bind(incident.source.as_str())
+        .bind(incident.rule.map(IncidentRuleId::uuid))
+        .bind(incident.started.0)
+        .bind(incident.resolved.map(|at| at.0))
+        .bind(schedule::next_at(incident).map(|at| at.0))
+        .bind(incident.created.0)
+        .bind(incident.modified.0)
+        .execute(db)
+        .await?;
+    });
+    write_parts(tx, None, incident).await
+}
+
+/// Writes an incident that still has its revision.
+pub(super) async fn change(
+    tx: &mut Tx,
+    before: &StoredIncident,
+    incident: &Incident,
+) -> Result<bool> {
+    let changed = within!(*tx, |db| {
+        sqlx::query(
+            "update incidents
+             set title = $3, state = $4, status = $5, impact = $6, settings = $7, started = $8,
+                 resolved = $9, next_at = $10, modified = $11, revision = revision + 1
+             where id = $1 and revision = $2",
+        )
+        .bind(incident.id.uuid())
+        .bind(before.revision)
+        .bind(&incident.title)
+        .bind(incident.state.as_str())
+        .bind(incident.status.as_str())
+        .bind(incident.impact.as_str())
+        .bind(json(&incident.settings))
+        .bind(incident.started.0)
+        .bind(incident.resolved.map(|at| at.0))
+        .bind(schedule::next_at(incident).map(|at| at.0))
+        .bind(incident.modified.0)
+        .execute(db)
+        .await
+        .map(|done| done.rows_affected() == 1)
+    })?;
+    if changed {
+        write_parts(tx, Some(&before.incident), incident).await?;
+    }
+    Ok(changed)
+}
+
+/// Writes what differs, and makes the pages show it.
+async fn write_parts(tx: &mut Tx, before: Option<&Incident>, incident: &Incident) -> Result<()> {
+    let pages = incident.all_pages();
+    let mut affected = pages.clone();
+    affected.extend(before.map(Incident::all_pages).unwrap_or_default());
+    affected.sort_unstable();
+    affected.dedup();
+    within!(*tx, |db| {
+        if before.is_none_or(|before| before.components != incident.components) {
+            sqlx::query("delete from incident_components where incident_id = $1")
+                .bind(incident.id.uuid())
+                .execute(&mut *db)
+                .await?;
+            for (place, component) in incident.components.iter().enumerate() {
+                sqlx::query(
+                    "insert into incident_components
+                     (incident_id, component_id, page_id, position, name, status)
+                     values ($1, $2, $3, $4, $5, $6)",
+                )
+                .bind(incident.id.uuid())
+                .bind(component.id.uuid())
+                .bind(component.page.uuid())
+                .bind(place as i64)
+                .bind(&component.name)
+                .bind(component.status.as_str())
+                .execute(&mut *db)
+                .await?;
+            }
+        }
+        if before.is_none_or(|old| old.pages != incident.pages || old.all_pages() != pages) {
+            sqlx::query("delete from incident_pages where incident_id = $1")
+                .bind(incident.id.uuid())
+                .execute(&mut *db)
+                .await?;
+            for page in &pages {
+                // A page may have been deleted with the components that are still named.
+                sqlx::query(
+                    "insert into incident_pages (incident_id, page_id, is_whole)
+                     select $1, p.id, $3 from statuspages p where p.id = $2",
+                )
+                .bind(incident.id.uuid())
+                .bind(page.uuid())
+                .bind(incident.pages.contains(page))
+                .execute(&mut *db)
+                .await?;
+            }
+        }
+        let old = before.map_or(&[][..], |before| &before.updates);
+        for gone in old.iter().filter(|old| incident.updates.iter().all(|one| one.id != old.id)) {
+            sqlx::query("delete from incident_updates where id = $1 and incident_id = $2")
+                .bind(gone.id.uuid())
+                .bind(incident.id.uuid())
+                .execute(&mut *db)
+                .await?;
+        }
+        for update in incident.updates.iter().filter(|update| !old.contains(update)) {
+            sqlx::query(
+                "insert into incident_updates
+                 (id, incident_id, status, body, settings, display_at, by_rule, created, edited)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                 on conflict (id) do update
+                 set status = excluded.status, body = excluded.body,
+                     settings = excluded.settings, display_at = excluded.display_at,
+                     edited = excluded.edited",
+            )
+            .bind(update.id.uuid())
+            .bind(incident.id.uuid())
+            .bind(update.status.as_str())
+            .bind(&update.body)
+            .bind(json(&update.settings))
+            .bind(update.display_at.0)
+            .bind(update.by_rule)
+            .bind(update.created.0)
+            .bind(update.edited.map(|at| at.0))
+            .execute(&mut *db)
+            .await?;
+        }
+    });
+    note_change(tx, &affected).await
+}
+
+fn uuids(ids: &[Uuid]) -> String {
+    json(&ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>())
+}
+
+fn object(incident: &Incident) -> Object {
+    Object::new(ObjectKind::Incident, &incident.id, &incident.title)
+}

@@ -1,0 +1,9 @@
+//! Status pages: their settings, incidents, and what serving them needs.
+
+pub(crate) mod images;
+pub(crate) mod incidents;
+pub(crate) mod pages;
+pub(crate) mod public;
+pub(crate) mod rows;
+pub(crate) mod rules;
+pub(crate) mod templates;

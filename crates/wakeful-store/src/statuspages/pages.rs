@@ -1,0 +1,523 @@
+//! The status pages of teams.
+
+use std::collections::HashSet;
+use uuid::Uuid;
+use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
+use wakeful_core::id::{ComponentId, MonitorId, StatuspageId};
+use wakeful_core::statuspages::component::{Component, Override, Section};
+use wakeful_core::statuspages::page::{Access, MAX_PAGES, PageDomain, StatusPage};
+use wakeful_core::time::Millis;
+
+use super::rows::{StoredPage, seal};
+use crate::accounts::team::lock_team;
+use crate::dialect::{Tx, either, from_row, read, within};
+use crate::monitors::{id_array, json};
+use crate::{AuditContext, NewEntry, Result, TeamStore};
+
+/// The outcome of saving a status page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SavePageOutcome {
+    Done,
+    /// The team has `MAX_PAGES`.
+    LimitReached,
+    /// The team has the most pages that its plan allows.
+    PlanLimit,
+    /// It was changed or deleted meanwhile; nothing was saved.
+    Conflict,
+    SlugTaken,
+    DomainTaken,
+}
+
+/// A page in the team's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedPage {
+    pub id: StatuspageId,
+    pub slug: String,
+    pub name: String,
+    pub published: bool,
+    pub access: Access,
+    /// Its primary domain.
+    pub domain: Option<String>,
+    pub components: i64,
+    pub open_incidents: i64,
+    pub modified: Millis,
+}
+
+from_row!(ListedPage, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    slug: row.try_get("slug")?,
+    name: row.try_get("name")?,
+    published: row.try_get("published")?,
+    access: Access::parse(row.try_get("access")?)
+        .map_err(|error| sqlx::Error::Decode(error.into()))?,
+    domain: row.try_get("domain")?,
+    components: row.try_get("components")?,
+    open_incidents: row.try_get("open_incidents")?,
+    modified: Millis(row.try_get("modified")?),
+});
+
+impl TeamStore<'_> {
+    /// The team's pages in the order they were created.
+    pub async fn statuspages(&self) -> Result<Vec<ListedPage>> {
+        Ok(read!(self.store, |db| {
+            sqlx::query_as(
+                "select p.id, p.slug, p.name, p.published, p.access, p.modified,
+                        (select min(d.domain) from statuspage_domains d
+                         where d.page_id = p.id and d.is_primary) as domain,
+                        (select count(*) from components c where c.page_id = p.id) as components,
+                        (select count(*) from incident_pages ip
+                         join incidents i on i.id = ip.incident_id
+                         where ip.page_id = p.id and i.state = 'published'
+                         and i.kind = 'incident' and i.status <> 'resolved') as open_incidents
+                 from statuspages p where p.team_id = $1 order by p.id",
+            )
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    pub async fn statuspage(&self, id: StatuspageId) -> Result<Option<StoredPage>> {
+        self.store.read_statuspage(id, self.team, self.filter).await
+    }
+
+    /// The page of a component.
+    pub async fn statuspage_of(&self, component: ComponentId) -> Result<Option<StatuspageId>> {
+        let page: Option<Uuid> = read!(self.store, |db| {
+            sqlx::query_scalar(
+                "select p.id from components c
+                 join statuspages p on p.id = c.page_id
+                 where c.id = $1 and p.team_id = $2",
+            )
+            .bind(component.uuid())
+            .bind(self.team.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        Ok(page.map(StatuspageId::from))
+    }
+
+    /// Which of these monitors the team has, with their names.
+    pub async fn monitor_names(&self, ids: &[MonitorId]) -> Result<Vec<(MonitorId, String)>> {
+        let sql = either!(
+            self.store,
+            sqlite: "select m.id, m.name from monitors m
+                     where m.team_id = $1 and m.id in (select unhex(value) from json_each($2))",
+            postgres: "select m.id, m.name from monitors m
+                     where m.team_id = $1 and m.id in (
+                         select cast(value as uuid) from json_array_elements_text(cast($2 as json)))"
+        );
+        let rows: Vec<(Uuid, String)> = read!(self.store, |db| {
+            sqlx::query_as(sql).bind(self.team.uuid()).bind(id_array(ids)).fetch_all(db).await
+        })?;
+        Ok(rows.into_iter().map(|(id, name)| (id.into(), name)).collect())
+    }
+
+    /// Adds a page. `plan` is the most pages that the plan of the team allows.
+    pub async fn add_statuspage(
+        &self,
+        page: &StatusPage,
+        plan: Option<u32>,
+        by: &AuditContext,
+    ) -> Result<SavePageOutcome> {
+        let mut tx = self.store.begin().await?;
+        lock_team(&mut tx, self.team, page.modified).await?;
+        let count: i64 = within!(tx, |db| {
+            sqlx::query_scalar("select count(*) from statuspages where team_id = $1")
+                .bind(self.team.uuid())
+                .fetch_one(db)
+                .await
+        })?;
+        if count >= MAX_PAGES as i64 {
+            return Ok(SavePageOutcome::LimitReached);
+        }
+        if plan.is_some_and(|max| count >= i64::from(max)) {
+            return Ok(SavePageOutcome::PlanLimit);
+        }
+        within!(tx, |db| {
+            sqlx::query(
+                "insert into statuspages
+                 (id, team_id, name, slug, published, access, password_hash, password_revision,
+                  access_token, settings, created, modified)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            )
+            .bind(page.id.uuid())
+            .bind(self.team.uuid())
+            .bind(&page.name)
+            .bind(&page.slug)
+            .bind(page.published)
+            .bind(page.access.as_str())
+            .bind(&page.password_hash)
+            .bind(page.password_revision)
+            .bind(seal(&self.store.keyring, page))
+            .bind(json(&page.settings))
+            .bind(page.created.0)
+            .bind(page.modified.0)
+            .execute(db)
+            .await?;
+        });
+        if let Some(outcome) = write_parts(&mut tx, None, page).await? {
+            return Ok(outcome);
+        }
+        let changes = diff(None, Some(&page.view()));
+        let entry = NewEntry::new(Action::StatuspageCreate, object(page), changes);
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(SavePageOutcome::Done)
+    }
+
+    /// Changes a page if it still has the revision it was read with.
+    pub async fn change_statuspage(
+        &self,
+        before: &StoredPage,
+        page: &StatusPage,
+        by: &AuditContext,
+    ) -> Result<SavePageOutcome> {
+        let mut tx = self.store.begin().await?;
+        let changed = within!(tx, |db| {
+            sqlx::query(
+                "update statuspages
+                 set name = $3, slug = $4, published = $5, access = $6, password_hash = $7,
+                     password_revision = $8, access_token = $9, settings = $10, modified = $11,
+                     revision = revision + 1, changed = changed + 1
+                 where id = $1 and team_id = $2 and revision = $12",
+            )
+            .bind(page.id.uuid())
+            .bind(self.team.uuid())
+            .bind(&page.name)
+            .bind(&page.slug)
+            .bind(page.published)
+            .bind(page.access.as_str())
+            .bind(&page.password_hash)
+            .bind(page.password_revision)
+            .bind(seal(&self.store.keyring, page))
+            .bind(json(&page.settings))
+            .bind(page.modified.0)
+            .bind(before.revision)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        if !changed {
+            return Ok(SavePageOutcome::Conflict);
+        }
+        if let Some(outcome) = write_parts(&mut tx, Some(&before.page), page).await? {
+            return Ok(outcome);
+        }
+        let changes = diff(Some(&before.page.view()), Some(&page.view()));
+        let entry = NewEntry::new(Action::StatuspageUpdate, object(page), changes);
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(SavePageOutcome::Done)
+    }
+
+    /// Deletes a page with everything that only it shows; false if the team has no such page.
+    pub async fn delete_statuspage(&self, page: &StatusPage, by: &AuditContext) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        let deleted = within!(tx, |db| {
+            sqlx::query("delete from statuspages where id = $1 and team_id = $2")
+                .bind(page.id.uuid())
+                .bind(self.team.uuid())
+                .execute(&mut *db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?;
+        if !deleted {
+            return Ok(false);
+        }
+        within!(tx, |db| {
+            sqlx::query(
+                "delete from incidents where team_id = $1
+                 and not exists (select 1 from incident_pages p where p.incident_id = incidents.id)",
+            )
+            .bind(self.team.uuid())
+            .execute(db)
+            .await?;
+        });
+        let entry = NewEntry::new(Action::StatuspageDelete, object(page), Vec::new());
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Sets or removes the status that a user gives to a component; false if it is gone.
+    pub async fn set_component_status(
+        &self,
+        page: &StatusPage,
+        component: ComponentId,
+        set: Option<&Override>,
+        by: &AuditContext,
+    ) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        let changed = within!(tx, |db| {
+            sqlx::query(
+                "update components set override = $3
+                 where id = $1 and page_id = $2
+                 and exists (select 1 from statuspages p where p.id = $2 and p.team_id = $4)",
+            )
+            .bind(component.uuid())
+            .bind(page.id.uuid())
+            .bind(set.map(json))
+            .bind(self.team.uuid())
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        if !changed {
+            return Ok(false);
+        }
+        note_change(&mut tx, &[page.id]).await?;
+        let name = page.components().find(|one| one.id == component).map(Component::shown_name);
+        let status = set.map_or("automatic", |set| set.status.as_str());
+        let change = wakeful_core::audit::Change::new(
+            name.unwrap_or_default(),
+            None,
+            Some(serde_json::Value::from(status)),
+        );
+        let entry = NewEntry::new(Action::StatuspageComponent, object(page), vec![change]);
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+/// Counts a change of what pages show, so that each node renders them again.
+pub(super) async fn note_change(tx: &mut Tx, pages: &[StatuspageId]) -> Result<()> {
+    for page in pages {
+        within!(*tx, |db| {
+            sqlx::query("update statuspages set changed = changed + 1 where id = $1")
+                .bind(page.uuid())
+                .execute(db)
+                .await?;
+        });
+    }
+    Ok(())
+}
+
+/// Writes what differs; an outcome if a slug or a domain belongs to another page.
+async fn write_parts(
+    tx: &mut Tx,
+    before: Option<&StatusPage>,
+    page: &StatusPage,
+) -> Result<Option<SavePageOutcome>> {
+    if before.is_none_or(|before| before.slug != page.slug) && !take_slug(tx, page).await? {
+        return Ok(Some(SavePageOutcome::SlugTaken));
+    }
+    let old = before.map_or(&[][..], |before| &before.domains);
+    if !write_domains(tx, page, old).await? {
+        return Ok(Some(SavePageOutcome::DomainTaken));
+    }
+    for (place, section) in page.sections.iter().enumerate() {
+        let old = before.and_then(|before| find(&before.sections, section));
+        write_section(tx, page.id, place, section, old).await?;
+    }
+    let known: Vec<(usize, Uuid, &Component)> = before.map(placed).unwrap_or_default();
+    let kept: Vec<(usize, Uuid, &Component)> = placed(page);
+    for one in &kept {
+        let old = known.iter().find(|old| old.2.id == one.2.id);
+        if old != Some(one) {
+            write_component(tx, page.id, *one, old.map(|old| old.2)).await?;
+        }
+    }
+    let ids: HashSet<ComponentId> = kept.iter().map(|(_, _, component)| component.id).collect();
+    for (_, _, gone) in known.iter().filter(|(_, _, one)| !ids.contains(&one.id)) {
+        delete(
+            tx,
+            "delete from components where id = $1 and page_id = $2",
+            gone.id.uuid(),
+            page.id,
+        )
+        .await?;
+    }
+    for gone in before.iter().flat_map(|before| &before.sections) {
+        if page.sections.iter().all(|section| section.id != gone.id) {
+            let sql = "delete from sections where id = $1 and page_id = $2";
+            delete(tx, sql, gone.id.uuid(), page.id).await?;
+        }
+    }
+    write_rules(tx, before, page).await?;
+    Ok(None)
+}
+
+/// The components with their place and section.
+fn placed(page: &StatusPage) -> Vec<(usize, Uuid, &Component)> {
+    let sections = page.sections.iter();
+    let all = sections.flat_map(|section| {
+        section.components.iter().map(|component| (section.id.uuid(), component))
+    });
+    all.enumerate().map(|(place, (section, component))| (place, section, component)).collect()
+}
+
+fn find<'a>(sections: &'a [Section], section: &Section) -> Option<(usize, &'a Section)> {
+    sections.iter().enumerate().find(|(_, one)| one.id == section.id)
+}
+
+async fn delete(tx: &mut Tx, sql: &'static str, id: Uuid, page: StatuspageId) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(sql).bind(id).bind(page.uuid()).execute(db).await?;
+    });
+    Ok(())
+}
+
+async fn take_slug(tx: &mut Tx, page: &StatusPage) -> Result<bool> {
+    within!(*tx, |db| {
+        sqlx::query("update statuspage_slugs set is_current = false where page_id = $1")
+            .bind(page.id.uuid())
+            .execute(&mut *db)
+            .await?;
+        let taken = sqlx::query(
+            "insert into statuspage_slugs (slug, page_id, is_current) values ($1, $2, true)
+             on conflict (slug) do update set page_id = $2, is_current = true
+             where not statuspage_slugs.is_current",
+        )
+        .bind(&page.slug)
+        .bind(page.id.uuid())
+        .execute(db)
+        .await?;
+        Ok(taken.rows_affected() == 1)
+    })
+}
+
+async fn write_domains(tx: &mut Tx, page: &StatusPage, old: &[PageDomain]) -> Result<bool> {
+    if page.domains == old {
+        return Ok(true);
+    }
+    within!(*tx, |db| {
+        sqlx::query("delete from statuspage_domains where page_id = $1")
+            .bind(page.id.uuid())
+            .execute(&mut *db)
+            .await?;
+        for domain in &page.domains {
+            let added = sqlx::query(
+                "insert into statuspage_domains (domain, page_id, is_primary, verified)
+                 values ($1, $2, $3, $4) on conflict do nothing",
+            )
+            .bind(&domain.domain)
+            .bind(page.id.uuid())
+            .bind(domain.primary)
+            .bind(domain.verified.map(|at| at.0))
+            .execute(&mut *db)
+            .await?;
+            if added.rows_affected() == 0 {
+                return Ok(false);
+            }
+        }
+    });
+    Ok(true)
+}
+
+async fn write_section(
+    tx: &mut Tx,
+    page: StatuspageId,
+    place: usize,
+    section: &Section,
+    old: Option<(usize, &Section)>,
+) -> Result<()> {
+    let is_same = |(at, one): (usize, &Section)| {
+        at == place && one.name == section.name && one.settings == section.settings
+    };
+    if old.is_some_and(is_same) {
+        return Ok(());
+    }
+    within!(*tx, |db| {
+        sqlx::query(
+            "insert into sections (id, page_id, position, name, settings)
+             values ($1, $2, $3, $4, $5)
+             on conflict (id) do update
+             set position = excluded.position, name = excluded.name, settings = excluded.settings",
+        )
+        .bind(section.id.uuid())
+        .bind(page.uuid())
+        .bind(place as i64)
+        .bind(&section.name)
+        .bind(json(&section.settings))
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}
+
+async fn write_component(
+    tx: &mut Tx,
+    page: StatuspageId,
+    (place, section, component): (usize, Uuid, &Component),
+    old: Option<&Component>,
+) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "insert into components
+             (id, page_id, section_id, position, name, tag, settings, created)
+             values ($1, $2, $3, $4, $5, $6, $7, $8)
+             on conflict (id) do update
+             set section_id = excluded.section_id, position = excluded.position,
+                 name = excluded.name, tag = excluded.tag, settings = excluded.settings",
+        )
+        .bind(component.id.uuid())
+        .bind(page.uuid())
+        .bind(section)
+        .bind(place as i64)
+        .bind(&component.name)
+        .bind(&component.tag)
+        .bind(json(&component.settings))
+        .bind(component.created.0)
+        .execute(&mut *db)
+        .await?;
+        let ids = |component: &Component| -> Vec<MonitorId> {
+            component.monitors.iter().map(|monitor| monitor.id).collect()
+        };
+        if old.map(ids) != Some(ids(component)) {
+            sqlx::query("delete from component_monitors where component_id = $1")
+                .bind(component.id.uuid())
+                .execute(&mut *db)
+                .await?;
+            for (place, monitor) in component.monitors.iter().enumerate() {
+                sqlx::query(
+                    "insert into component_monitors (component_id, monitor_id, position)
+                     values ($1, $2, $3)",
+                )
+                .bind(component.id.uuid())
+                .bind(monitor.id.uuid())
+                .bind(place as i64)
+                .execute(&mut *db)
+                .await?;
+            }
+        }
+    });
+    Ok(())
+}
+
+async fn write_rules(tx: &mut Tx, before: Option<&StatusPage>, page: &StatusPage) -> Result<()> {
+    if before.is_some_and(|before| before.rules == page.rules) {
+        return Ok(());
+    }
+    for gone in before.iter().flat_map(|before| &before.rules) {
+        if page.rules.iter().all(|rule| rule.id != gone.id) {
+            let sql = "delete from statuspage_rules where id = $1 and page_id = $2";
+            delete(tx, sql, gone.id.uuid(), page.id).await?;
+        }
+    }
+    within!(*tx, |db| {
+        for (place, rule) in page.rules.iter().enumerate() {
+            sqlx::query(
+                "insert into statuspage_rules (id, page_id, position, isactive, name, settings)
+                 values ($1, $2, $3, $4, $5, $6)
+                 on conflict (id) do update
+                 set position = excluded.position, isactive = excluded.isactive,
+                     name = excluded.name, settings = excluded.settings",
+            )
+            .bind(rule.id.uuid())
+            .bind(page.id.uuid())
+            .bind(place as i64)
+            .bind(rule.isactive)
+            .bind(&rule.name)
+            .bind(json(&rule.settings))
+            .execute(&mut *db)
+            .await?;
+        }
+    });
+    Ok(())
+}
+
+pub(super) fn object(page: &StatusPage) -> Object {
+    Object::new(ObjectKind::Statuspage, &page.id, &page.name)
+}
