@@ -74,11 +74,6 @@ fn post(spec: &ServiceSpec, role: Role, alerts: Vec<Value>) -> Result<Call, Stri
 
 /// An alert as the service takes it; `None` for what it does on its own.
 fn alert(scene: &Scene<'_>, thread: Option<&Thread>, now: Millis) -> Option<(Value, Role)> {
-    let is_test = matches!(scene.phase, Phase::Test | Phase::TestEnds);
-    if is_test && !scene.event.is(event::TEST) {
-        // An announcement, which is no alert.
-        return None;
-    }
     let time = |text: Option<&str>| text.and_then(Millis::parse);
     let data = &scene.event.data;
     let at = time(Some(&scene.event.timestamp)).unwrap_or(now);
@@ -87,8 +82,8 @@ fn alert(scene: &Scene<'_>, thread: Option<&Thread>, now: Millis) -> Option<(Val
         Phase::Opens | Phase::Test => (now.after(LASTS), Role::First),
         Phase::Ends | Phase::Resolved => (at, Role::Close),
         Phase::TestEnds => (now, Role::Close),
-        // Reminders, responses and silences are its own.
-        Phase::Repeats | Phase::Acknowledged | Phase::Assigned => return None,
+        // Reminders, responses and silences are its own; an announcement is no alert.
+        Phase::Repeats | Phase::Acknowledged | Phase::Assigned | Phase::News => return None,
     };
     let known = thread.and_then(|thread| thread.0.get("labels")).filter(|known| known.is_object());
     let labels = known.cloned().unwrap_or_else(|| labels(scene));
