@@ -10,7 +10,6 @@ use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::notifications::thread::Thread;
 use wakeful_core::time::Millis;
 use wakeful_outbound::net::Net;
-use wakeful_outbound::notify::Attempt;
 use wakeful_outbound::notify::digest;
 use wakeful_outbound::notify::call::{self, Call, Encoding, Role};
 use wakeful_outbound::notify::exchange::Reply;
