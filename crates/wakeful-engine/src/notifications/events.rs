@@ -220,9 +220,10 @@ pub(crate) fn comment(
         severity: Some(alert.facts.severity(&alert.state)),
         message: comment,
         commented_by: Some(by),
-        ..match is_outage {
-            true => EventData::of_outage(stored, alert, now),
-            false => EventData::of_state(state, now),
+        ..if is_outage {
+            EventData::of_outage(stored, alert, now)
+        } else {
+            EventData::of_state(state, now)
         }
     };
     let number = format!("{} {}", alert.id, alert.revision);

@@ -120,9 +120,10 @@ async fn send_digest(
     claimed_at: Instant,
 ) -> Completion {
     failpoint::here("after-claim");
-    let bundles = match is_repeated {
-        true => Bundle::repeated(engine, claimed).await,
-        false => Bundle::merged(engine, claimed).await,
+    let bundles = if is_repeated {
+        Bundle::repeated(engine, claimed).await
+    } else {
+        Bundle::merged(engine, claimed).await
     };
     if bundles.is_empty() {
         return Completion::Done;
