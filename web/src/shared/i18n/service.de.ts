@@ -133,7 +133,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["must have letters, digits, hyphens and underscores only", "Verwenden Sie nur Buchstaben, Ziffern, Bindestriche und Unterstriche."],
   ["must be the token of an application", "Geben Sie das Token einer Anwendung ein."],
   ["is required, or urls instead", "Geben Sie einen Schlüssel oder URLs ein."],
-  ["must be a SID: {} and {} digits or letters", "Geben Sie die SID ein: {} und {} Ziffern oder Buchstaben."],
+  ["must be a SID: {} and {} more characters", "Geben Sie die SID ein: {} und {} Ziffern oder Buchstaben."],
   [
     "must be phone numbers such as +4915112345678, separated by commas",
     "Geben Sie Rufnummern wie +4915112345678 ein, durch Kommas getrennt.",

@@ -115,11 +115,11 @@ const refusals: ServiceMessages["refusals"] = [
   ["must have letters, digits, hyphens and underscores only", "Use letters, digits, hyphens and underscores only."],
   ["must be the token of an application", "Enter the token of an application."],
   ["is required, or urls instead", "Enter a key or URLs."],
-  ["must be a SID: {} and {} digits or letters", "Enter the SID: {} and {} digits or letters."],
+  ["must be a SID: {} and {} more characters", "Enter the SID: {} and {} more characters."],
   ["must be phone numbers such as +4915112345678, separated by commas", "Enter phone numbers such as +4915112345678, separated by commas."],
   [
     "must be a phone number such as +4915112345678, a short code, or a sender's name",
-    "Enter a phone number such as +4915112345678, a short code, or a name of up to 11 letters and digits.",
+    "Enter a phone number such as +4915112345678, a short code, or a name of up to 11 characters.",
   ],
   ["must be a phone number such as +4915112345678", "Enter a phone number such as +4915112345678."],
   ["must be a phone number for calls", "Calls need a phone number."],

@@ -8,7 +8,7 @@ use crate::Invalid;
 
 /// The most phone numbers of a notifier.
 const MAX_NUMBERS: usize = 10;
-/// Letters that say what it is, and 32 hexadecimal digits.
+/// A prefix that says what it is, and 32 hexadecimal digits.
 const SID_LENGTH: usize = 34;
 
 pub(super) static DESCRIPTOR: Descriptor = Descriptor {
@@ -63,7 +63,7 @@ fn check(spec: &ServiceSpec) -> Result<(), FieldError> {
 
 fn sid(text: &str, prefixes: &[&str]) -> Result<(), Invalid> {
     let first = prefixes.first().copied().unwrap_or_default();
-    let why = format!("must be a SID: {first} and {} digits or letters", SID_LENGTH - 2);
+    let why = format!("must be a SID: {first} and {} more characters", SID_LENGTH - 2);
     let begins = prefixes.iter().any(|prefix| text.starts_with(prefix));
     if !begins || text.len() != SID_LENGTH {
         return Err(Invalid::new(why));
