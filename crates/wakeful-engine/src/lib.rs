@@ -43,6 +43,7 @@ pub use history::*;
 pub use monitors::*;
 pub use notifications::notifier_test::NotifierTest;
 pub use notifications::notifiers::*;
+pub use notifications::webpush::{PushSetup, Subscribed};
 pub use probes::{ProbeView, RegionView};
 pub use settings::{Limits, Settings, SignupMode};
 pub use wakeful_store::StoreError;
@@ -55,7 +56,7 @@ use probes::Probes;
 use scheduler::Scheduler;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::{Mutex, Notify, OnceCell};
 use tokio_util::task::TaskTracker;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{NodeId, TeamId};
@@ -64,6 +65,7 @@ use wakeful_outbound::fair_queue::FairQueue;
 use wakeful_outbound::mail::MailTransport;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::ServiceMail;
+use wakeful_outbound::notify::webpush::vapid::VapidKey;
 use wakeful_store::Store;
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -101,6 +103,8 @@ struct Inner {
     maintenance_changed: Notify,
     /// The day of the last report of the heads of the audit log, in days since 1970.
     heads_reported_on: AtomicI64,
+    /// The key pair for push messages, once it is needed.
+    push_key: OnceCell<VapidKey>,
     tasks: TaskTracker,
 }
 
@@ -143,6 +147,7 @@ impl Engine {
             recent_members: Default::default(),
             maintenance_changed: Notify::new(),
             heads_reported_on: AtomicI64::new(i64::MIN),
+            push_key: OnceCell::new(),
             tasks: TaskTracker::new(),
         }))
     }

@@ -73,7 +73,7 @@ pub use monitors::{
     MonitorQuery, MonitorSelection, SaveOutcome, StoredGroup, StoredMonitor, StoredSettings,
     certificates::*, save::MAX_LONG_REQUEST_BYTES,
 };
-pub use notifications::{deliveries::*, notifiers::*};
+pub use notifications::{deliveries::*, notifiers::*, push_subscriptions::AddSubscriptionOutcome};
 pub use open::{Location, Options};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};
 

@@ -70,6 +70,7 @@ const STEPS: &[Step] = steps![
     "0039_threads",
     "0040_announcements",
     "0041_bounds",
+    "0043_webpush",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

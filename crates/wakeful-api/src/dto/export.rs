@@ -8,6 +8,7 @@ use wakeful_engine::{Caller, EntryOfUser, PersonalData};
 
 use super::audit::AuditEntry;
 use super::enums;
+use super::webpush::PushSubscriptionBody;
 
 /// Everything that is stored about the caller.
 #[derive(Serialize, ToSchema)]
@@ -17,6 +18,8 @@ pub(crate) struct PersonalExport {
     memberships: Vec<ExportedMembership>,
     sessions: Vec<ExportedSession>,
     keys: Vec<ExportedKey>,
+    /// The browsers that receive push messages.
+    push_subscriptions: Vec<PushSubscriptionBody>,
     /// The newest messages that were sent from the address with the contact form.
     contact_messages: Vec<ExportedContact>,
     /// What the caller has done, as the audit logs of all teams record it. It is the last field,
@@ -115,7 +118,7 @@ impl PersonalExport {
 
     /// Without the entries of the audit log.
     pub(crate) fn of(caller: &Caller, data: PersonalData) -> Self {
-        let PersonalData { account, teams, sessions, keys, contacts } = data;
+        let PersonalData { account, teams, sessions, keys, contacts, browsers } = data;
         Self {
             success: true,
             account: ExportedAccount {
@@ -163,6 +166,7 @@ impl PersonalExport {
                     last_address: of_user.key.last_address,
                 })
                 .collect(),
+            push_subscriptions: browsers.into_iter().map(PushSubscriptionBody::of).collect(),
             contact_messages: contacts
                 .into_iter()
                 .map(|sent| ExportedContact {

@@ -39,6 +39,7 @@ pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod team;
 pub(crate) mod teams;
+pub(crate) mod webpush;
 
 pub(crate) use ack::Ack;
 pub(crate) use fields::{Fields, FromFields};

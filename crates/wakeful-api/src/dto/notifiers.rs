@@ -47,7 +47,8 @@ pub(crate) struct SaveNotifier {
     #[schema(min_length = 1, max_length = 255)]
     name: Option<String>,
     /// Required for a new notifier. Type account is the caller's personal notifier: it is
-    /// created, or changed if there is one. Its type cannot change.
+    /// created, or changed if there is one. Its type cannot change. The same is true of type
+    /// webpush, which is personal, has no settings, and is also created by `webpush/subscribe`.
     r#type: Option<KnownNotifierType>,
     /// Required for type email.
     email: Option<SaveEmail>,
@@ -164,6 +165,7 @@ pub(crate) fn draft(
         Kind::Email => fields.within("email", |fields| email::read(fields, old, engine)),
         Kind::Webhook => fields.within("webhook", |fields| webhook::read(fields, old, engine)),
         Kind::Account => old.or(account).cloned(),
+        Kind::Webpush => Some(Channel::Webpush),
         service => {
             fields.within(service.as_str(), |fields| service::read(fields, service, old, engine))
         }
@@ -189,13 +191,18 @@ fn personal(
     isdefault: Option<bool>,
 ) -> Option<bool> {
     let sent = fields.optional_flag("personal");
-    let is_personal = stored.map_or(sent.unwrap_or(false), |stored| stored.owner.is_some());
+    let is_push = kind == Some(Kind::Webpush);
+    let is_personal = stored.map_or(sent.unwrap_or(is_push), |stored| stored.owner.is_some());
     if sent.is_some_and(|sent| sent != is_personal) {
         fields.refuse("personal", "cannot be changed; create another notifier");
         return None;
     }
     if is_personal && kind == Some(Kind::Account) {
         fields.refuse("personal", "must be false for type account");
+        return None;
+    }
+    if is_push && !is_personal {
+        fields.refuse("personal", "must be true for type webpush");
         return None;
     }
     if is_personal && isdefault == Some(true) {
@@ -212,10 +219,13 @@ fn kind(fields: &mut Fields, stored: Option<&Notifier>) -> Option<Kind> {
     let sent = fields.optional("type", Kind::parse);
     if let (Some(sent), Some(stored)) = (sent, stored)
         && sent != stored
-        && [sent, stored].contains(&Kind::Account)
     {
-        fields.refuse("type", "cannot be changed to or from account; create another notifier");
-        return None;
+        let fixed = [Kind::Account, Kind::Webpush];
+        if let Some(kind) = fixed.into_iter().find(|kind| [sent, stored].contains(kind)) {
+            let why = format!("cannot be changed to or from {kind}; create another notifier");
+            fields.refuse("type", why);
+            return None;
+        }
     }
     fields.require("type", sent.or(stored))
 }
@@ -377,7 +387,7 @@ impl NotifierBody {
             Channel::Account(spec) => {
                 ChannelFields { account: Some(AccountBody::of(spec)), ..Default::default() }
             }
-            Channel::Service(_) => ChannelFields::default(),
+            Channel::Service(_) | Channel::Webpush => ChannelFields::default(),
         };
         let service = |kind| match &notifier.channel {
             Channel::Service(spec) if spec.kind() == kind => Some(ServiceBody::of(spec)),
@@ -526,6 +536,7 @@ pub(crate) fn preview(fields: &mut Fields, stored: Option<&Notifier>) -> Option<
             Kind::Email => email,
             Kind::Webhook => webhook,
             Kind::Account => PreviewChannel::Email { subject: Subject::default() },
+            Kind::Webpush => PreviewChannel::Webpush,
             service => {
                 fields.within(service.as_str(), |fields| service::preview(fields, service, old))?
             }

@@ -38,6 +38,7 @@ mod sessions;
 mod stats;
 mod team;
 mod teams;
+mod webpush;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -83,6 +84,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(policies::protected())
         .merge(schedules::protected())
         .merge(contacts::protected())
+        .merge(webpush::protected())
         .merge(routing::protected())
         .merge(regions::protected())
         .merge(history::protected())

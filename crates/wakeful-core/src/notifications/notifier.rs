@@ -23,6 +23,7 @@ mod slack;
 mod teams;
 mod telegram;
 pub mod webhook;
+pub mod webpush;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -45,6 +46,7 @@ pub use email::{EmailSpec, Security, Subject, Transport};
 pub use health::{AttemptRecord, AttemptReset, Health, HealthState};
 pub use service::{Ability, Descriptor, ServiceSpec};
 pub use webhook::{Keys, SigningSecret, Template, WebhookSpec};
+pub use webpush::{PushReceiver, PushSubscription};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notifier {
@@ -88,6 +90,8 @@ pub enum Channel {
     Webhook(WebhookSpec),
     Account(AccountSpec),
     Service(ServiceSpec),
+    /// To the browsers of its owner.
+    Webpush,
 }
 
 named_enum! {
@@ -111,6 +115,7 @@ named_enum! {
         Matrix = "matrix",
         Opsgenie = "opsgenie",
         Apprise = "apprise",
+        Webpush = "webpush",
     }
 }
 
@@ -177,7 +182,7 @@ impl Kind {
     /// The settings of a kind that sends to a known service.
     pub fn service(self) -> Option<&'static Descriptor> {
         Some(match self {
-            Self::Email | Self::Webhook | Self::Account => return None,
+            Self::Email | Self::Webhook | Self::Account | Self::Webpush => return None,
             Self::Slack => &slack::DESCRIPTOR,
             Self::Discord => &discord::DESCRIPTOR,
             Self::Telegram => &telegram::DESCRIPTOR,
@@ -211,6 +216,8 @@ impl Channel {
             }
             Self::Email(_) | Self::Webhook(_) | Self::Account(_) => None,
             Self::Service(spec) => Some(spec.descriptor().default_events()),
+            // A later message replaces the first one.
+            Self::Webpush => Some(service::every_event()),
         }
     }
 
@@ -220,6 +227,7 @@ impl Channel {
             Self::Webhook(_) => Kind::Webhook,
             Self::Account(_) => Kind::Account,
             Self::Service(spec) => spec.kind(),
+            Self::Webpush => Kind::Webpush,
         }
     }
 
@@ -229,14 +237,14 @@ impl Channel {
             Self::Email(email) => email.redact(),
             Self::Webhook(webhook) => webhook.redact(),
             // Its secrets are never returned.
-            Self::Account(_) | Self::Service(_) => {}
+            Self::Account(_) | Self::Service(_) | Self::Webpush => {}
         }
     }
 
     pub fn delivery(&self) -> Delivery<'_> {
         match self {
             Self::Email(email) => Delivery::Digest(MailRoute::Server(email)),
-            Self::Webhook(_) | Self::Service(_) => Delivery::Single,
+            Self::Webhook(_) | Self::Service(_) | Self::Webpush => Delivery::Single,
             Self::Account(account) => Delivery::Digest(MailRoute::Account(account)),
         }
     }
@@ -258,7 +266,7 @@ impl Channel {
         match self {
             Self::Email(email) => json(email),
             Self::Webhook(hook) => json(&hook.template),
-            Self::Account(_) => "{}".to_owned(),
+            Self::Account(_) | Self::Webpush => "{}".to_owned(),
             Self::Service(spec) => spec.open_part(),
         }
     }
@@ -269,7 +277,7 @@ impl Channel {
         match self {
             Self::Email(email) => email.password.clone(),
             Self::Webhook(hook) => hook.sealed_part(),
-            Self::Account(_) => Secret::new(""),
+            Self::Account(_) | Self::Webpush => Secret::new(""),
             Self::Service(spec) => spec.sealed_part(),
         }
     }
@@ -285,6 +293,7 @@ impl Channel {
             Kind::Email => Self::Email(EmailSpec::from_parts(open, sealed)?),
             Kind::Webhook => Self::Webhook(WebhookSpec::from_parts(open, sealed)?),
             Kind::Account => Self::Account(account?),
+            Kind::Webpush => Self::Webpush,
             service => Self::Service(ServiceSpec::from_parts(service, open, sealed)?),
         })
     }
@@ -292,7 +301,7 @@ impl Channel {
     /// The user that a personal notifier belongs to.
     pub fn account(&self) -> Option<&AccountSpec> {
         match self {
-            Self::Email(_) | Self::Webhook(_) | Self::Service(_) => None,
+            Self::Email(_) | Self::Webhook(_) | Self::Service(_) | Self::Webpush => None,
             Self::Account(account) => Some(account),
         }
     }
@@ -307,21 +316,21 @@ impl Channel {
         match self {
             Self::Email(email) => Some(("email.subject", email.subject.template()?)),
             Self::Webhook(hook) => Some(("webhook.template", hook.template.custom()?)),
-            Self::Account(_) | Self::Service(_) => None,
+            Self::Account(_) | Self::Service(_) | Self::Webpush => None,
         }
     }
 
     /// The keys that messages are signed with, if the kind signs them.
     pub fn keys(&self) -> Option<&Keys> {
         match self {
-            Self::Email(_) | Self::Account(_) | Self::Service(_) => None,
+            Self::Email(_) | Self::Account(_) | Self::Service(_) | Self::Webpush => None,
             Self::Webhook(hook) => Some(&hook.keys),
         }
     }
 
     pub fn keys_mut(&mut self) -> Option<&mut Keys> {
         match self {
-            Self::Email(_) | Self::Account(_) | Self::Service(_) => None,
+            Self::Email(_) | Self::Account(_) | Self::Service(_) | Self::Webpush => None,
             Self::Webhook(hook) => Some(&mut hook.keys),
         }
     }
@@ -350,6 +359,7 @@ mod tests {
         match kind {
             Kind::Email => Channel::Email(email::tests::spec()),
             Kind::Webhook => Channel::Webhook(webhook::tests::spec("https://hooks.example/t0ken")),
+            Kind::Webpush => Channel::Webpush,
             Kind::Account => Channel::Account(AccountSpec {
                 user: UserId::from(uuid::Uuid::from_u128(7)),
                 email: "Ann@example.com".to_owned(),

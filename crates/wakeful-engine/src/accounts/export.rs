@@ -4,6 +4,7 @@ use wakeful_core::access::permission;
 use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address;
 use wakeful_core::id::TeamId;
+use wakeful_core::notifications::notifier::PushSubscription;
 use wakeful_store::NewEntry;
 
 pub use wakeful_store::{AccountData, EntryOfUser, KeyOfUser, SentContact};
@@ -23,6 +24,7 @@ pub struct PersonalData {
     pub sessions: Vec<Session>,
     pub keys: Vec<KeyOfUser>,
     pub contacts: Vec<SentContact>,
+    pub browsers: Vec<PushSubscription>,
 }
 
 impl Engine {
@@ -44,6 +46,7 @@ impl Engine {
             contacts: store
                 .contacts_from(&email_address::key(caller.email()), MAX_CONTACTS)
                 .await?,
+            browsers: store.push_subscriptions(user).await?,
         })
     }
 

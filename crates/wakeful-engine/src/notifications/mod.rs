@@ -5,3 +5,4 @@ pub mod delivery;
 pub(crate) mod events;
 pub(crate) mod notifier_test;
 pub(crate) mod notifiers;
+pub(crate) mod webpush;

@@ -12,6 +12,7 @@ pub mod scene;
 pub mod signed_post;
 pub mod template;
 pub mod webhook;
+pub mod webpush;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -52,6 +53,8 @@ pub struct Message<'a> {
     pub link: &'a str,
     /// Where the first message about the alert is, if the service has one.
     pub thread: Option<&'a Thread>,
+    /// For type webpush.
+    pub browsers: Option<&'a webpush::Browsers<'a>>,
 }
 
 /// Sends one event. `mail` is the service's own mail.
@@ -63,7 +66,7 @@ pub fn deliver<'a>(
     message: Message<'a>,
     now: Millis,
 ) -> BoxFuture<'a, Attempt> {
-    let Message { event, link, thread } = message;
+    let Message { event, link, thread, browsers } = message;
     match channel {
         Channel::Email(spec) => email::deliver_event(net, team, spec, event, link, now).boxed(),
         Channel::Webhook(hook) => {
@@ -73,6 +76,7 @@ pub fn deliver<'a>(
             account::deliver_event(net, mail, team, spec, event, link, now).boxed()
         }
         Channel::Service(spec) => call::deliver(net, spec, event, link, thread, now).boxed(),
+        Channel::Webpush => webpush::deliver(net, browsers, event, link, now).boxed(),
     }
 }
 
@@ -88,11 +92,14 @@ pub struct Attempt {
     pub moved: Option<ServiceSpec>,
     /// How long nothing else may be sent.
     pub pause: Option<Duration>,
+    /// For type webpush.
+    pub push: webpush::PushReport,
 }
 
 impl From<Outcome> for Attempt {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, recipients: None, thread: None, moved: None, pause: None }
+        let push = webpush::PushReport::default();
+        Self { outcome, recipients: None, thread: None, moved: None, pause: None, push }
     }
 }
 
@@ -101,8 +108,8 @@ pub fn refused_fields(guard: &Guard, channel: &Channel) -> Vec<(&'static str, In
     let validated = match channel {
         Channel::Email(spec) => email::validate(guard, spec),
         Channel::Webhook(hook) => webhook::validate(guard, hook),
-        // The address of an account is not a setting of the notifier.
-        Channel::Account(_) => Vec::new(),
+        // The addresses are not settings of the notifier.
+        Channel::Account(_) | Channel::Webpush => Vec::new(),
         Channel::Service(spec) => {
             spec.urls().map(|(field, url)| (field.path, guard.validate_url(&url))).collect()
         }
@@ -125,6 +132,7 @@ pub enum PreviewChannel {
     },
     /// Without its secrets.
     Service(ServiceSpec),
+    Webpush,
 }
 
 /// A message that is not sent.
@@ -168,6 +176,7 @@ pub fn preview(
         PreviewChannel::Service(spec) => {
             call::preview(spec, event, link, now).map_err(|why| ("type", Invalid::new(why)))
         }
+        PreviewChannel::Webpush => Ok(webpush::preview(event, link)),
     }
 }
 

@@ -186,15 +186,20 @@ impl Descriptor {
     /// The types of events that a new notifier of this kind gets.
     pub fn default_events(&self) -> Vec<String> {
         let follows = self.can.iter().any(|can| [Ability::Thread, Ability::Edit].contains(can));
-        let is_wanted = |kind: &str| {
+        let is_wanted = |kind: &String| {
             self.is_for_programs
                 || follows
-                || !event::ALERT_TYPES.contains(&kind)
-                || event::ADDRESSED_TYPES.contains(&kind)
+                || !event::ALERT_TYPES.contains(&kind.as_str())
+                || event::ADDRESSED_TYPES.contains(&kind.as_str())
         };
-        let kinds = event::TYPES.iter().filter(|kind| **kind != event::TEST && is_wanted(kind));
-        kinds.map(|kind| (*kind).to_owned()).collect()
+        every_event().into_iter().filter(is_wanted).collect()
     }
+}
+
+/// Every type of event that is not a test.
+pub(super) fn every_event() -> Vec<String> {
+    let kinds = event::TYPES.iter().filter(|kind| **kind != event::TEST);
+    kinds.map(|kind| (*kind).to_owned()).collect()
 }
 
 /// The settings of a notifier that sends to a service. A value that is not set is not in it.

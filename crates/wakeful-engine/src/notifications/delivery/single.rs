@@ -32,6 +32,7 @@ pub(super) async fn deliver(
         Some(event) => thread_of(engine, notifier, event).await,
         None => None,
     };
+    let browsers = engine.browsers(notifier, bundle.remaining_recipients()).await;
     if !engine.cluster().lease_held_since(claimed_at) {
         // This node stalled after its claim, and another may have sent the message.
         release_claims(engine, &[bundle]).await;
@@ -43,13 +44,15 @@ pub(super) async fn deliver(
             failpoint::with("while-sending", &event.text);
             let link = engine.details_url(event);
             let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);
-            let message = Message { event, link: &link, thread: thread.as_ref() };
+            let (thread, browsers) = (thread.as_ref(), browsers.as_ref());
+            let message = Message { event, link: &link, thread, browsers };
             let sending = notify::deliver(net, mail, notifier.team, channel, message, engine.now());
             survived(sending).await.unwrap_or_else(|panic| defect(panic).into())
         }
     };
     failpoint::here("after-send");
-    let Attempt { outcome, thread, moved, pause, .. } = attempt;
+    let Attempt { outcome, thread, moved, pause, push, .. } = attempt;
+    engine.record_push(&push).await;
     let response = event.as_ref().and_then(|event| acknowledgement(notifier, event, &outcome));
     let alert = event.and_then(|event| event.data.alertid);
     let thread = alert.zip(thread);
