@@ -20,8 +20,8 @@ use wakeful_testkit::fakes::{FakeService, SENTINEL, Shown, Trouble};
 use crate::notify::same;
 use crate::servers::net;
 
-const NOW: Millis = Millis(1_794_735_000_000);
-const LINK: &str = "https://wakeful.example/alert/01a1dd16-3e86-7039-aa0a-37292a4ffff7";
+pub(crate) const NOW: Millis = Millis(1_794_735_000_000);
+pub(crate) const LINK: &str = "https://wakeful.example/alert/01a1dd16-3e86-7039-aa0a-37292a4ffff7";
 const DOWN: &str = "Shop <b>& is down";
 const UP: &str = "Shop <b>& is up again";
 
@@ -29,7 +29,7 @@ fn services() -> impl Iterator<Item = Kind> {
     Kind::ALL.iter().copied().filter(|kind| kind.service().is_some())
 }
 
-fn message(kind: &str) -> Event {
+pub(crate) fn message(kind: &str) -> Event {
     let id = "01a1dd16-3e86-7039-aa0a-37292a4ffff7";
     let up = kind == event::UP;
     let number = event::TYPES.iter().position(|one| *one == kind).unwrap();

@@ -16,3 +16,4 @@ mod servers;
 mod smtp;
 mod tcp;
 mod tls;
+mod webpush;

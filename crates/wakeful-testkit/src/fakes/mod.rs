@@ -15,6 +15,7 @@ mod pushover;
 mod slack;
 mod teams;
 mod telegram;
+mod webpush;
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -25,6 +26,8 @@ use tokio::task::JoinSet;
 use wakeful_core::notifications::notifier::Kind;
 
 use crate::receiver::{Hook, read};
+
+pub use webpush::FakePush;
 
 /// In the settings of every fake, and nowhere else.
 pub const SENTINEL: &str = "s3nt1nel";
@@ -111,7 +114,9 @@ fn functions(kind: Kind) -> Functions {
         Kind::Matrix => of!(matrix),
         Kind::Opsgenie => of!(opsgenie),
         Kind::Apprise => of!(apprise),
-        Kind::Email | Kind::Webhook | Kind::Account => panic!("{kind} is not a service"),
+        Kind::Email | Kind::Webhook | Kind::Account | Kind::Webpush => {
+            panic!("{kind} is not a service")
+        }
     }
 }
 
@@ -190,6 +195,11 @@ async fn serve(kind: Kind, mut stream: TcpStream, room: &Mutex<Room>) -> std::io
             Some(trouble) => Some((functions.trouble)(trouble)),
         }
     };
+    finish(stream, response).await
+}
+
+/// Sends a response, unless it is lost, and closes the connection.
+async fn finish(mut stream: TcpStream, response: Option<Response>) -> std::io::Result<()> {
     if let Some((status, headers, body)) = response {
         let length = body.len();
         let head = format!("HTTP/1.1 {status} Reply\r\ncontent-length: {length}\r\n{headers}\r\n");
