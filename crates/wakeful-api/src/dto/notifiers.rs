@@ -220,10 +220,13 @@ fn kind(fields: &mut Fields, stored: Option<&Notifier>) -> Option<Kind> {
     if let (Some(sent), Some(stored)) = (sent, stored)
         && sent != stored
     {
-        let fixed = [Kind::Account, Kind::Webpush];
-        if let Some(kind) = fixed.into_iter().find(|kind| [sent, stored].contains(kind)) {
-            let why = format!("cannot be changed to or from {kind}; create another notifier");
-            fields.refuse("type", why);
+        let is_about = |kind| [sent, stored].contains(&kind);
+        if is_about(Kind::Account) {
+            fields.refuse("type", "cannot be changed to or from account; create another notifier");
+            return None;
+        }
+        if is_about(Kind::Webpush) {
+            fields.refuse("type", "cannot be changed to or from webpush; create another notifier");
             return None;
         }
     }

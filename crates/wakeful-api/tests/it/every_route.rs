@@ -5,6 +5,8 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use wakeful_core::time::Clock as _;
+use wakeful_testkit::fakes::FakePush;
 use wakeful_testkit::{Answer, App, Client, PASSWORD, Receiver, User, both_databases, until};
 
 use crate::monitor_filters;
@@ -185,6 +187,7 @@ struct Team {
     policyid: String,
     scheduleid: String,
     overrideid: String,
+    subscriptionid: String,
     notifierid: String,
     /// The notifier of that monitor.
     used_notifierid: String,
@@ -226,6 +229,9 @@ impl Team {
             "ends": "2026-11-17T00:00"});
         let path = format!("schedule/{scheduleid}/override");
         let overrideid = text(&user.client.post(&path, &replacement).await.ok()["overrideid"]);
+        let browser = FakePush::start(app.clock.now()).await.subscribe("phone");
+        let browser = user.client.post("webpush/subscribe", &browser).await.ok();
+        let subscriptionid = text(&browser["subscriptionid"]);
         let stream = json!({"url": receiver.url});
         let streamid = text(&user.client.post("audit/stream/save", &stream).await.ok()["streamid"]);
         let (push_monitorid, used_notifierid, deliveryid) = Self::deliver(&user, &hook).await;
@@ -248,6 +254,7 @@ impl Team {
             policyid,
             scheduleid,
             overrideid,
+            subscriptionid,
             notifierid,
             used_notifierid,
             deliveryid,
@@ -527,6 +534,12 @@ const ROWS: &[Row] = &[
         operation: "DELETE /api/v1/override/{overrideid}/delete",
         takes: "overrideid",
         id: |team| &team.overrideid,
+        ..of_monitor("")
+    },
+    Row {
+        operation: "DELETE /api/v1/webpush/{subscriptionid}/delete",
+        takes: "subscriptionid",
+        id: |team| &team.subscriptionid,
         ..of_monitor("")
     },
     Row {

@@ -52,3 +52,4 @@ mod signup;
 mod stats;
 mod team;
 mod teams;
+mod webpush;

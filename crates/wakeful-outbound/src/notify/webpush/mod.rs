@@ -219,9 +219,9 @@ fn text(scene: &Scene<'_>, max: usize) -> String {
     let mut room = max.saturating_sub(message(scene, "").to_string().len());
     loop {
         let text = message(scene, &shorten_bytes(&body, room)).to_string();
-        // Some characters are longer in JSON.
+        // Some characters are twice as long in JSON.
         match text.len().saturating_sub(max) {
-            excess if excess > 0 && room > 0 => room = room.saturating_sub(excess),
+            excess if excess > 0 && room > 0 => room = room.saturating_sub(excess.div_ceil(2)),
             _ => return text,
         }
     }
