@@ -17,7 +17,7 @@ export default tseslint.config(
   tseslint.configs.strictTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "scripts/*.mjs", "public/*.js"] } },
+      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "scripts/*.mjs"] } },
       globals: { console: "readonly", process: "readonly", URL: "readonly" },
     },
     rules: {
@@ -30,10 +30,6 @@ export default tseslint.config(
   // A Playwright fixture is set up because a test names it, whether the test uses it or not.
   { files: ["e2e/**"], rules: { "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }] } },
   { files: ["**/*.{js,mjs}"], extends: [tseslint.configs.disableTypeChecked] },
-  {
-    files: ["public/*.js"],
-    languageOptions: { globals: { self: "readonly", caches: "readonly", fetch: "readonly", Response: "readonly" } },
-  },
   { files: ["src/**/*.{ts,tsx}"], extends: [hooks.configs.flat.recommended] },
   {
     files: ["src/shared/**"],

@@ -33,7 +33,8 @@ const POLICY_WITH_STRIPE: &str = "default-src 'self'; \
     script-src 'self' https://js.stripe.com https://*.js.stripe.com; style-src 'self'; \
     img-src 'self' data:; connect-src 'self' https://api.stripe.com; \
     frame-src https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com; \
-    object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+    worker-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \
+    form-action 'self'";
 
 /// Handles all paths that no route matches: a file, a view of the web app, or 404.
 pub(crate) async fn serve(State(api): State<Api>, request: Request) -> Response {

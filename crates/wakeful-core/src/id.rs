@@ -68,6 +68,8 @@ ids! {
     /// The monitors that a member or an API key is limited to.
     MonitorFilterId,
     NotifierId,
+    /// A browser of a user that receives push messages.
+    PushSubscriptionId,
     /// A maintenance window.
     MaintenanceId,
     /// An escalation policy.

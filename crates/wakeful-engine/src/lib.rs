@@ -44,6 +44,7 @@ pub use history::*;
 pub use monitors::*;
 pub use notifications::notifier_test::NotifierTest;
 pub use notifications::notifiers::*;
+pub use notifications::webpush::{PushSetup, Subscribed};
 pub use probes::{ProbeView, RegionView};
 pub use settings::{Limits, Settings, SignupMode};
 pub use statuspages::*;
@@ -57,7 +58,7 @@ use probes::Probes;
 use scheduler::Scheduler;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::{Mutex, Notify, OnceCell};
 use tokio_util::task::TaskTracker;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{NodeId, TeamId};
@@ -66,6 +67,7 @@ use wakeful_outbound::fair_queue::FairQueue;
 use wakeful_outbound::mail::MailTransport;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::ServiceMail;
+use wakeful_outbound::notify::webpush::vapid::VapidKey;
 use wakeful_store::Store;
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -104,6 +106,8 @@ struct Inner {
     /// The day of the last report of the heads of the audit log, in days since 1970.
     heads_reported_on: AtomicI64,
     snapshots: statuspages::snapshots::Snapshots,
+    /// The key pair for push messages, once it is needed.
+    push_key: OnceCell<VapidKey>,
     tasks: TaskTracker,
 }
 
@@ -147,6 +151,7 @@ impl Engine {
             maintenance_changed: Notify::new(),
             heads_reported_on: AtomicI64::new(i64::MIN),
             snapshots: Default::default(),
+            push_key: OnceCell::new(),
             tasks: TaskTracker::new(),
         }))
     }

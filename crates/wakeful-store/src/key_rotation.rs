@@ -6,6 +6,7 @@ use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::dialect::{read, write};
+use crate::notifications::push_subscriptions::{PUSH_KEY, push_key_context};
 use crate::{Result, Store, StoreError};
 
 /// Every sealed column of tables with a column `id`.
@@ -15,6 +16,8 @@ const COLUMNS: &[(&str, &str)] = &[
     ("monitors", "secret"),
     ("monitors", "push_token"),
     ("notifiers", "secret"),
+    ("push_subscriptions", "endpoint"),
+    ("push_subscriptions", "keys"),
     ("audit_heads", "seal"),
     ("audit_streams", "secret"),
     ("evidence", "data"),
@@ -34,6 +37,7 @@ impl Store {
             resealed += self.reseal_column(table, column).await?;
         }
         resealed += self.reseal_meta().await?;
+        resealed += self.reseal_push_key().await?;
         Ok(Resealed(resealed))
     }
 
@@ -86,6 +90,32 @@ impl Store {
             .execute(db)
             .await
             .map(|done| done.rows_affected())
+        })?)
+    }
+
+    /// The key pair of the installation for push messages, if there is one.
+    async fn reseal_push_key(&self) -> Result<u64> {
+        let old: Option<Vec<u8>> = read!(self, |db| {
+            sqlx::query_scalar(
+                "select value from meta where name = $1 and substr(value, 2, 4) <> $2",
+            )
+            .bind(PUSH_KEY)
+            .bind(&self.keyring.sealing_key_id()[..])
+            .fetch_optional(db)
+            .await
+        })?;
+        let Some(old) = old else { return Ok(0) };
+        let context = push_key_context();
+        let plain = self.keyring.open(&context, &old).ok_or(StoreError::Sealed("meta"))?;
+        let new = self.keyring.seal(&context, &plain);
+        Ok(write!(self, |db| {
+            sqlx::query("update meta set value = $3 where name = $1 and value = $2")
+                .bind(PUSH_KEY)
+                .bind(&old[..])
+                .bind(&new[..])
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
         })?)
     }
 }

@@ -76,7 +76,7 @@ pub use monitors::{
 };
 pub use notifications::keepalives::Keepalive;
 pub use notifications::threads::NewThread;
-pub use notifications::{deliveries::*, notifiers::*};
+pub use notifications::{deliveries::*, notifiers::*, push_subscriptions::AddSubscriptionOutcome};
 pub use open::{Location, Options};
 pub use statuspages::{incidents::*, pages::*, public::*, rows::StoredPage, rules::*};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};

@@ -71,6 +71,7 @@ const STEPS: &[Step] = steps![
     "0040_announcements",
     "0041_bounds",
     "0042_digests",
+    "0043_webpush",
     "0044_alertmanager",
     "0045_statuspages",
     "0046_incidents",

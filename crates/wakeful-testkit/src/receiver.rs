@@ -31,6 +31,8 @@ pub struct Hook {
     pub path: String,
     headers: Vec<(String, String)>,
     pub body: String,
+    /// The body as it was sent, which need not be text.
+    pub bytes: Vec<u8>,
     pub at: Instant,
 }
 
@@ -161,6 +163,6 @@ fn whole(bytes: &[u8]) -> Option<Hook> {
     let length = headers.iter().find(|(name, _)| name == "content-length");
     let length: usize = length.map_or(0, |(_, value)| value.parse().unwrap());
     let body = bytes.get(head + 4..head + 4 + length)?;
-    let body = String::from_utf8(body.to_vec()).unwrap();
-    Some(Hook { method, path, headers, body, at: Instant::now() })
+    let (bytes, body) = (body.to_vec(), String::from_utf8_lossy(body).into_owned());
+    Some(Hook { method, path, headers, body, bytes, at: Instant::now() })
 }

@@ -1,6 +1,6 @@
 /**
- * Registers the service worker (public/sw.js), with which the web app opens while the server is
- * away. Browsers have none on plain http, except for localhost; nothing depends on it.
+ * Registers the service worker (src/worker/sw.ts), with which the web app opens while the server is
+ * away, and which shows push messages. Browsers have none on plain http, except for localhost; nothing depends on it.
  */
 
 const available = "serviceWorker" in navigator && import.meta.env.PROD;
@@ -25,10 +25,14 @@ export function registerServiceWorker(): void {
   });
 }
 
-/** Removes the worker and the files it has stored. */
+/** Removes the files that the worker has stored, and the worker itself unless it receives push messages. */
 export async function removeServiceWorker(): Promise<void> {
   if (!available) return;
   const registrations = await navigator.serviceWorker.getRegistrations();
-  await Promise.all(registrations.map((registration) => registration.unregister()));
+  const remove = async (registration: ServiceWorkerRegistration) => {
+    const receives = "PushManager" in window && (await registration.pushManager.getSubscription());
+    await (receives ? registration.update() : registration.unregister());
+  };
+  await Promise.all(registrations.map(remove));
   for (const name of await caches.keys()) await caches.delete(name);
 }

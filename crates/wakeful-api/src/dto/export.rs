@@ -10,6 +10,7 @@ use super::audit::AuditEntry;
 use super::contacts::ContactRuleBody;
 use super::enums;
 use super::notifiers::NotifierBody;
+use super::webpush::PushSubscriptionBody;
 
 /// Everything that is stored about the caller.
 #[derive(Serialize, ToSchema)]
@@ -19,6 +20,8 @@ pub(crate) struct PersonalExport {
     memberships: Vec<ExportedMembership>,
     sessions: Vec<ExportedSession>,
     keys: Vec<ExportedKey>,
+    /// The browsers that receive push messages.
+    push_subscriptions: Vec<PushSubscriptionBody>,
     /// The newest messages that were sent from the address with the contact form.
     contact_messages: Vec<ExportedContact>,
     /// The personal notifiers of the caller, without their secrets.
@@ -135,8 +138,16 @@ impl PersonalExport {
 
     /// Without the entries of the audit log.
     pub(crate) fn of(caller: &Caller, data: PersonalData) -> Self {
-        let PersonalData { account, teams, sessions, keys, contacts, notifiers, contact_rules } =
-            data;
+        let PersonalData {
+            account,
+            teams,
+            sessions,
+            keys,
+            contacts,
+            notifiers,
+            contact_rules,
+            browsers,
+        } = data;
         Self {
             success: true,
             account: ExportedAccount {
@@ -184,6 +195,7 @@ impl PersonalExport {
                     last_address: of_user.key.last_address,
                 })
                 .collect(),
+            push_subscriptions: browsers.into_iter().map(PushSubscriptionBody::of).collect(),
             contact_messages: contacts
                 .into_iter()
                 .map(|sent| ExportedContact {

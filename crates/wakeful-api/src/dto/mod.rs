@@ -43,6 +43,7 @@ pub(crate) mod stats;
 pub(crate) mod statuspages;
 pub(crate) mod team;
 pub(crate) mod teams;
+pub(crate) mod webpush;
 
 pub(crate) use ack::Ack;
 pub(crate) use fields::{Fields, FromFields};

@@ -53,7 +53,8 @@ pub(crate) struct SaveNotifier {
     #[schema(min_length = 1, max_length = 255)]
     name: Option<String>,
     /// Required for a new notifier. Type account is the caller's personal notifier: it is
-    /// created, or changed if there is one. Its type cannot change.
+    /// created, or changed if there is one. Its type cannot change. The same is true of type
+    /// webpush, which is personal, has no settings, and is also created by `webpush/subscribe`.
     r#type: Option<KnownNotifierType>,
     /// Required for type email.
     email: Option<SaveEmail>,
@@ -181,6 +182,7 @@ pub(crate) fn draft(
         Kind::Email => fields.within("email", |fields| email::read(fields, old, engine)),
         Kind::Webhook => fields.within("webhook", |fields| webhook::read(fields, old, engine)),
         Kind::Account => old.or(account).cloned(),
+        Kind::Webpush => Some(Channel::Webpush),
         service => {
             fields.within(service.as_str(), |fields| service::read(fields, service, old, engine))
         }
@@ -217,13 +219,18 @@ fn personal(
     isdefault: Option<bool>,
 ) -> Option<bool> {
     let sent = fields.optional_flag("personal");
-    let is_personal = stored.map_or(sent.unwrap_or(false), |stored| stored.owner.is_some());
+    let is_push = kind == Some(Kind::Webpush);
+    let is_personal = stored.map_or(sent.unwrap_or(is_push), |stored| stored.owner.is_some());
     if sent.is_some_and(|sent| sent != is_personal) {
         fields.refuse("personal", "cannot be changed; create another notifier");
         return None;
     }
     if is_personal && kind == Some(Kind::Account) {
         fields.refuse("personal", "must be false for type account");
+        return None;
+    }
+    if is_push && !is_personal {
+        fields.refuse("personal", "must be true for type webpush");
         return None;
     }
     if is_personal && isdefault == Some(true) {
@@ -240,10 +247,16 @@ fn kind(fields: &mut Fields, stored: Option<&Notifier>) -> Option<Kind> {
     let sent = fields.optional("type", Kind::parse);
     if let (Some(sent), Some(stored)) = (sent, stored)
         && sent != stored
-        && [sent, stored].contains(&Kind::Account)
     {
-        fields.refuse("type", "cannot be changed to or from account; create another notifier");
-        return None;
+        let is_about = |kind| [sent, stored].contains(&kind);
+        if is_about(Kind::Account) {
+            fields.refuse("type", "cannot be changed to or from account; create another notifier");
+            return None;
+        }
+        if is_about(Kind::Webpush) {
+            fields.refuse("type", "cannot be changed to or from webpush; create another notifier");
+            return None;
+        }
     }
     fields.require("type", sent.or(stored))
 }
@@ -419,7 +432,7 @@ impl NotifierBody {
             Channel::Account(spec) => {
                 ChannelFields { account: Some(AccountBody::of(spec)), ..Default::default() }
             }
-            Channel::Service(_) => ChannelFields::default(),
+            Channel::Service(_) | Channel::Webpush => ChannelFields::default(),
         };
         let service = |kind| match &notifier.channel {
             Channel::Service(spec) if spec.kind() == kind => Some(ServiceBody::of(spec)),
@@ -575,6 +588,7 @@ pub(crate) fn preview(fields: &mut Fields, stored: Option<&Notifier>) -> Option<
             Kind::Email => email,
             Kind::Webhook => webhook,
             Kind::Account => PreviewChannel::Email { subject: Subject::default() },
+            Kind::Webpush => PreviewChannel::Webpush,
             service => {
                 fields.within(service.as_str(), |fields| service::preview(fields, service, old))?
             }

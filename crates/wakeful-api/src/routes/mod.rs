@@ -40,6 +40,7 @@ mod stats;
 mod statuspages;
 mod team;
 mod teams;
+mod webpush;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -85,6 +86,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(policies::protected())
         .merge(schedules::protected())
         .merge(contacts::protected())
+        .merge(webpush::protected())
         .merge(routing::protected())
         .merge(statuspages::protected())
         .merge(incidents::protected())

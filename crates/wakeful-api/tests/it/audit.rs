@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::time::Duration;
+use wakeful_core::time::Clock as _;
+use wakeful_testkit::fakes::FakePush;
 use wakeful_testkit::{App, Authenticator, Hook, Receiver, User, both_databases, until};
 
 use crate::every_route::{Operation, operations};
@@ -96,6 +98,7 @@ async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
     change_maintenance(ann, log).await;
     change_on_call(ann, log).await;
     change_statuspages(ann, log).await;
+    change_browsers(app, ann, log).await;
     change_alerts(app, ann, log, &receiver).await;
     change_streams(ann, log, &receiver).await;
     change_people(app, ann, log).await;
@@ -331,6 +334,21 @@ async fn change_on_call(ann: &User, log: &mut Log) {
     log.one("POST /api/v1/schedule/{scheduleid}/feed", "schedule.feed").await;
     ann.client.delete(&format!("schedule/{id}/delete")).await.ok();
     log.one("DELETE /api/v1/schedule/{scheduleid}/delete", "schedule.delete").await;
+}
+
+async fn change_browsers(app: &App, ann: &User, log: &mut Log) {
+    let push = FakePush::start(app.clock.now()).await;
+    let subscribe =
+        async |name: &str| ann.client.post("webpush/subscribe", &push.subscribe(name)).await.ok();
+    // The first one also creates the notifier.
+    subscribe(&format!("first-{SENTINEL}")).await;
+    log.last = log.newest().await["seq"].as_i64().unwrap();
+    let saved = subscribe(SENTINEL).await;
+    let id = saved["subscriptionid"].as_str().unwrap();
+    let entry = log.one("POST /api/v1/webpush/subscribe", "webpush.subscribe").await;
+    assert_eq!(entry["object"], json!({"kind": "browser", "id": id, "name": ""}));
+    ann.client.delete(&format!("webpush/{id}/delete")).await.ok();
+    log.one("DELETE /api/v1/webpush/{subscriptionid}/delete", "webpush.delete").await;
 }
 
 async fn change_streams(ann: &User, log: &mut Log, receiver: &Receiver) {

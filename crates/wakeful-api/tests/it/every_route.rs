@@ -5,6 +5,8 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use wakeful_core::time::Clock as _;
+use wakeful_testkit::fakes::FakePush;
 use wakeful_testkit::{Answer, App, Client, PASSWORD, Receiver, User, both_databases, until};
 
 use crate::monitor_filters;
@@ -191,6 +193,7 @@ struct Team {
     componentid: String,
     incidentid: String,
     templateid: String,
+    subscriptionid: String,
     notifierid: String,
     /// The notifier of that monitor.
     used_notifierid: String,
@@ -244,6 +247,9 @@ impl Team {
         let template = json!({"name": "outage", "title": "Outage", "body": "{{ components }}"});
         let template = user.client.post("incidenttemplate/save", &template).await.ok();
         let templateid = text(&template["incidenttemplate"]["templateid"]);
+        let browser = FakePush::start(app.clock.now()).await.subscribe("phone");
+        let browser = user.client.post("webpush/subscribe", &browser).await.ok();
+        let subscriptionid = text(&browser["subscriptionid"]);
         let stream = json!({"url": receiver.url});
         let streamid = text(&user.client.post("audit/stream/save", &stream).await.ok()["streamid"]);
         let (push_monitorid, used_notifierid, deliveryid) = Self::deliver(&user, &hook).await;
@@ -270,6 +276,7 @@ impl Team {
             componentid,
             incidentid,
             templateid,
+            subscriptionid,
             notifierid,
             used_notifierid,
             deliveryid,
@@ -622,6 +629,12 @@ const ROWS: &[Row] = &[
         operation: "DELETE /api/v1/incidenttemplate/{templateid}/delete",
         takes: "templateid",
         id: |team| &team.templateid,
+        ..of_monitor("")
+    },
+    Row {
+        operation: "DELETE /api/v1/webpush/{subscriptionid}/delete",
+        takes: "subscriptionid",
+        id: |team| &team.subscriptionid,
         ..of_monitor("")
     },
     Row {

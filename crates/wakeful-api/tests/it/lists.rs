@@ -31,6 +31,8 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/report",
     "/api/v1/user/export",
     "/api/v1/users/me",
+    // At most ten browsers.
+    "/api/v1/webpush/key",
 ];
 
 /// Every list: its template, its path with ids, and the field of the items.

@@ -57,3 +57,4 @@ mod stats;
 mod statuspages;
 mod team;
 mod teams;
+mod webpush;

@@ -33,6 +33,8 @@ named_enum! {
         /// Several monitors in one call.
         Monitors = "monitors",
         Notifier = "notifier",
+        /// A browser that receives push messages.
+        Browser = "browser",
         Alert = "alert",
         /// Several alerts in one call.
         Alerts = "alerts",
@@ -79,6 +81,9 @@ named_enum! {
         NotifierCreate = "notifier.create",
         NotifierUpdate = "notifier.update",
         NotifierDelete = "notifier.delete",
+        /// A browser receives push messages from now on.
+        WebpushSubscribe = "webpush.subscribe",
+        WebpushDelete = "webpush.delete",
         AlertAcknowledge = "alert.acknowledge",
         AlertUnacknowledge = "alert.unacknowledge",
         AlertSnooze = "alert.snooze",

@@ -26,6 +26,7 @@ mod teams;
 mod telegram;
 mod twilio;
 pub mod webhook;
+pub mod webpush;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -48,6 +49,7 @@ pub use email::{EmailSpec, Security, Subject, Transport};
 pub use health::{AttemptRecord, AttemptReset, Health, HealthState};
 pub use service::{Ability, Descriptor, ServiceSpec};
 pub use webhook::{Keys, SigningSecret, Template, WebhookSpec};
+pub use webpush::{PushReceiver, PushSubscription};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notifier {
@@ -93,6 +95,8 @@ pub enum Channel {
     Webhook(WebhookSpec),
     Account(AccountSpec),
     Service(ServiceSpec),
+    /// To the browsers of its owner.
+    Webpush,
 }
 
 named_enum! {
@@ -119,6 +123,7 @@ named_enum! {
         Twilio = "twilio",
         Signal = "signal",
         Alertmanager = "alertmanager",
+        Webpush = "webpush",
     }
 }
 
@@ -197,7 +202,7 @@ impl Kind {
     /// The settings of a kind that sends to a known service.
     pub fn service(self) -> Option<&'static Descriptor> {
         Some(match self {
-            Self::Email | Self::Webhook | Self::Account => return None,
+            Self::Email | Self::Webhook | Self::Account | Self::Webpush => return None,
             Self::Slack => &slack::DESCRIPTOR,
             Self::Discord => &discord::DESCRIPTOR,
             Self::Telegram => &telegram::DESCRIPTOR,
@@ -236,6 +241,8 @@ impl Channel {
             }
             Self::Email(_) | Self::Webhook(_) | Self::Account(_) => None,
             Self::Service(spec) => Some(spec.descriptor().default_events()),
+            // A later message replaces the first one.
+            Self::Webpush => Some(service::every_event()),
         }
     }
 
@@ -245,6 +252,7 @@ impl Channel {
             Self::Webhook(_) => Kind::Webhook,
             Self::Account(_) => Kind::Account,
             Self::Service(spec) => spec.kind(),
+            Self::Webpush => Kind::Webpush,
         }
     }
 
@@ -255,14 +263,14 @@ impl Channel {
             Self::Webhook(webhook) => webhook.redact(),
             // Its secrets are never returned.
             Self::Service(spec) => spec.redact(),
-            Self::Account(_) => {}
+            Self::Account(_) | Self::Webpush => {}
         }
     }
 
     pub fn delivery(&self) -> Delivery<'_> {
         match self {
             Self::Email(email) => Delivery::Digest(DigestRoute::Mail(MailRoute::Server(email))),
-            Self::Webhook(_) => Delivery::Single,
+            Self::Webhook(_) | Self::Webpush => Delivery::Single,
             Self::Account(account) => {
                 Delivery::Digest(DigestRoute::Mail(MailRoute::Account(account)))
             }
@@ -290,7 +298,7 @@ impl Channel {
         match self {
             Self::Email(email) => json(email),
             Self::Webhook(hook) => json(&hook.template),
-            Self::Account(_) => "{}".to_owned(),
+            Self::Account(_) | Self::Webpush => "{}".to_owned(),
             Self::Service(spec) => spec.open_part(),
         }
     }
@@ -301,7 +309,7 @@ impl Channel {
         match self {
             Self::Email(email) => email.password.clone(),
             Self::Webhook(hook) => hook.sealed_part(),
-            Self::Account(_) => Secret::new(""),
+            Self::Account(_) | Self::Webpush => Secret::new(""),
             Self::Service(spec) => spec.sealed_part(),
         }
     }
@@ -317,6 +325,7 @@ impl Channel {
             Kind::Email => Self::Email(EmailSpec::from_parts(open, sealed)?),
             Kind::Webhook => Self::Webhook(WebhookSpec::from_parts(open, sealed)?),
             Kind::Account => Self::Account(account?),
+            Kind::Webpush => Self::Webpush,
             service => Self::Service(ServiceSpec::from_parts(service, open, sealed)?),
         })
     }
@@ -324,7 +333,7 @@ impl Channel {
     /// The user that a personal notifier belongs to.
     pub fn account(&self) -> Option<&AccountSpec> {
         match self {
-            Self::Email(_) | Self::Webhook(_) | Self::Service(_) => None,
+            Self::Email(_) | Self::Webhook(_) | Self::Service(_) | Self::Webpush => None,
             Self::Account(account) => Some(account),
         }
     }
@@ -339,21 +348,21 @@ impl Channel {
         match self {
             Self::Email(email) => Some(("email.subject", email.subject.template()?)),
             Self::Webhook(hook) => Some(("webhook.template", hook.template.custom()?)),
-            Self::Account(_) | Self::Service(_) => None,
+            Self::Account(_) | Self::Service(_) | Self::Webpush => None,
         }
     }
 
     /// The keys that messages are signed with, if the kind signs them.
     pub fn keys(&self) -> Option<&Keys> {
         match self {
-            Self::Email(_) | Self::Account(_) | Self::Service(_) => None,
+            Self::Email(_) | Self::Account(_) | Self::Service(_) | Self::Webpush => None,
             Self::Webhook(hook) => Some(&hook.keys),
         }
     }
 
     pub fn keys_mut(&mut self) -> Option<&mut Keys> {
         match self {
-            Self::Email(_) | Self::Account(_) | Self::Service(_) => None,
+            Self::Email(_) | Self::Account(_) | Self::Service(_) | Self::Webpush => None,
             Self::Webhook(hook) => Some(&mut hook.keys),
         }
     }
@@ -382,6 +391,7 @@ mod tests {
         match kind {
             Kind::Email => Channel::Email(email::tests::spec()),
             Kind::Webhook => Channel::Webhook(webhook::tests::spec("https://hooks.example/t0ken")),
+            Kind::Webpush => Channel::Webpush,
             Kind::Account => Channel::Account(AccountSpec {
                 user: UserId::from(uuid::Uuid::from_u128(7)),
                 email: "Ann@example.com".to_owned(),

@@ -26,6 +26,8 @@ pub enum Outcome {
     Partial {
         answer: String,
         left: Vec<String>,
+        /// How long one of them asked to wait before the next attempt.
+        retry_after: Option<Duration>,
     },
     /// A retry may succeed.
     Failed(Failure),

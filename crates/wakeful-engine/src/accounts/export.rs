@@ -4,6 +4,7 @@ use wakeful_core::access::permission;
 use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address;
 use wakeful_core::id::TeamId;
+use wakeful_core::notifications::notifier::PushSubscription;
 use wakeful_store::NewEntry;
 
 pub use wakeful_store::{AccountData, ContactsOfUser, EntryOfUser, KeyOfUser, SentContact};
@@ -26,6 +27,7 @@ pub struct PersonalData {
     /// Without their secrets.
     pub notifiers: Vec<NotifierView>,
     pub contact_rules: Vec<ContactsOfUser>,
+    pub browsers: Vec<PushSubscription>,
 }
 
 impl Engine {
@@ -50,6 +52,7 @@ impl Engine {
                 .await?,
             notifiers: notifiers.into_iter().map(NotifierView::redacted).collect(),
             contact_rules: store.contacts_of_user(user).await?,
+            browsers: store.push_subscriptions(user).await?,
         })
     }
 

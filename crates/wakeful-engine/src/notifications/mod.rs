@@ -6,3 +6,4 @@ pub(crate) mod events;
 pub mod keepalive;
 pub(crate) mod notifier_test;
 pub(crate) mod notifiers;
+pub(crate) mod webpush;

@@ -85,7 +85,12 @@ impl Engine {
         let now = self.now();
         let event = Event::test(EventId::new(now, random::bytes()), notifier.name.as_str(), now);
         let (net, mail, link) = (self.net(), self.service_mail(), self.public_url());
-        let message = Message { event: &event, link, thread: None, left: None };
-        notify::deliver(net, mail, notifier.team, &notifier.channel, message, now).await
+        let browsers = self.browsers(notifier, None).await;
+        let (thread, browsers) = (None, browsers.as_ref());
+        let message = Message { event: &event, link, thread, left: None, browsers };
+        let attempt = notify::deliver(net, mail, notifier.team, &notifier.channel, message, now);
+        let attempt = attempt.await;
+        self.record_push(&attempt.push).await;
+        attempt
     }
 }

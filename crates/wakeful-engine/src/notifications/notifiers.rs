@@ -201,7 +201,8 @@ impl Engine {
         from: IpAddr,
         mut merge: impl FnMut(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
     ) -> std::result::Result<NotifierView, E> {
-        let Some(id) = id else {
+        let mut id = id;
+        if id.is_none() {
             let draft = merge(None)?;
             if !draft.is_personal {
                 require_all_monitors(caller)?;
@@ -209,8 +210,15 @@ impl Engine {
             if draft.channel.user().is_some() {
                 return self.save_account_notifier(caller, from, merge).await;
             }
-            return Ok(self.create_notifier(caller, draft).await?);
-        };
+            // There is one for all browsers of the caller.
+            if draft.channel == Channel::Webpush {
+                id = self.push_notifier(caller).await?.map(|own| own.id);
+            }
+            if id.is_none() {
+                return Ok(self.create_notifier(caller, draft).await?);
+            }
+        }
+        let id = id.ok_or(Error::NotFound("notifier"))?;
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let before = self.changeable_notifier(caller, id).await?;
             let draft = merge(Some(&before))?;
@@ -221,7 +229,11 @@ impl Engine {
         Err(Error::Conflict.into())
     }
 
-    async fn create_notifier(&self, caller: &Caller, draft: NotifierDraft) -> Result<NotifierView> {
+    pub(super) async fn create_notifier(
+        &self,
+        caller: &Caller,
+        draft: NotifierDraft,
+    ) -> Result<NotifierView> {
         self.validate_channel(caller, &draft.channel).await?;
         let notifier = self.apply_notifier_draft(caller, draft, None);
         let team = self.store().team(caller.team_access());

@@ -56,8 +56,9 @@ both_databases! {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let (receiver, inbox) = (Receiver::start().await, SmtpServer::start(SmtpSecurity::Plain).await);
-        // Those of known services have tests of their own, in the crate of the API.
-        for kind in Kind::ALL.iter().filter(|kind| kind.service().is_none()) {
+        // Those of known services and of browsers have tests of their own, in the crate of the API.
+        let is_personal = |kind: &Kind| *kind == Kind::Webpush;
+        for kind in Kind::ALL.iter().filter(|kind| kind.service().is_none() && !is_personal(kind)) {
             let notifier = match kind {
                 Kind::Email => mail(&ann, &inbox).await,
                 Kind::Webhook => hook(&ann, &receiver).await,

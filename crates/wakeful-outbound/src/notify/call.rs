@@ -338,7 +338,8 @@ async fn run(
                 Ok(reply) => kinds::read(spec.kind(), &call, &reply),
                 Err(outcome) => outcome.into(),
             };
-            let outcome = without_secrets(reading.outcome, spec);
+            let secrets = spec.secrets().map(|(_, secret)| secret.expose());
+            let outcome = without_secrets(reading.outcome, secrets);
             match outcome {
                 Outcome::Delivered(_) => {
                     done.outcome = outcome;
@@ -365,15 +366,13 @@ async fn exchange_call(net: &Net, call: &Call, now: Millis) -> Result<Reply, Out
 }
 
 /// A service may repeat what it was sent, and its response is shown and stored.
-fn without_secrets(outcome: Outcome, spec: &ServiceSpec) -> Outcome {
-    let hide = |text: String| {
-        spec.confidential().fold(text, |text, secret| {
-            hidden_parts(secret)
-                .into_iter()
-                .filter(|part| part.len() >= MIN_MASKED)
-                .fold(text, |text, part| text.replace(&part, MASK))
-        })
-    };
+pub(super) fn without_secrets<'a>(
+    outcome: Outcome,
+    secrets: impl Iterator<Item = &'a str>,
+) -> Outcome {
+    let parts = secrets.flat_map(hidden_parts).filter(|part| part.len() >= MIN_MASKED);
+    let parts: Vec<String> = parts.collect();
+    let hide = |text: String| parts.iter().fold(text, |text, part| text.replace(part, MASK));
     match outcome {
         Outcome::Delivered(text) => Outcome::Delivered(hide(text)),
         Outcome::Refused(text) => Outcome::Refused(hide(text)),
@@ -382,7 +381,9 @@ fn without_secrets(outcome: Outcome, spec: &ServiceSpec) -> Outcome {
             failure.answer = hide(failure.answer);
             Outcome::Failed(failure)
         }
-        Outcome::Partial { answer, left } => Outcome::Partial { answer: hide(answer), left },
+        Outcome::Partial { answer, left, retry_after } => {
+            Outcome::Partial { answer: hide(answer), left, retry_after }
+        }
     }
 }
 

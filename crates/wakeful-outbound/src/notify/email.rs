@@ -187,7 +187,7 @@ async fn submit(
     let outcome = if left.is_empty() {
         Outcome::Delivered(answer)
     } else {
-        Outcome::Partial { answer, left }
+        Outcome::Partial { answer, left, retry_after: None }
     };
     Ok(Attempt { recipients: Some(accounted), ..outcome.into() })
 }

@@ -13,6 +13,7 @@ pub mod scene;
 pub mod signed_post;
 pub mod template;
 pub mod webhook;
+pub mod webpush;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -55,6 +56,8 @@ pub struct Message<'a> {
     pub thread: Option<&'a Thread>,
     /// The recipients that have not received it yet, if others have.
     pub left: Option<&'a [String]>,
+    /// For type webpush.
+    pub browsers: Option<&'a webpush::Browsers<'a>>,
 }
 
 /// Sends one event. `mail` is the service's own mail.
@@ -66,7 +69,7 @@ pub fn deliver<'a>(
     message: Message<'a>,
     now: Millis,
 ) -> BoxFuture<'a, Attempt> {
-    let Message { event, link, .. } = message;
+    let Message { event, link, browsers, .. } = message;
     match channel {
         Channel::Email(spec) => email::deliver_event(net, team, spec, event, link, now).boxed(),
         Channel::Webhook(hook) => {
@@ -76,6 +79,7 @@ pub fn deliver<'a>(
             account::deliver_event(net, mail, team, spec, event, link, now).boxed()
         }
         Channel::Service(spec) => call::deliver(net, spec, message, now).boxed(),
+        Channel::Webpush => webpush::deliver(net, browsers, event, link, now).boxed(),
     }
 }
 
@@ -93,12 +97,15 @@ pub struct Attempt {
     pub pause: Option<Duration>,
     /// When the message has to be sent again.
     pub keepalive: Option<Duration>,
+    /// For type webpush.
+    pub push: webpush::PushReport,
 }
 
 impl From<Outcome> for Attempt {
     fn from(outcome: Outcome) -> Self {
-        let (thread, moved, pause) = (None, None, None);
-        Self { outcome, recipients: None, thread, moved, pause, keepalive: None }
+        let (thread, moved, pause, keepalive) = (None, None, None, None);
+        let push = webpush::PushReport::default();
+        Self { outcome, recipients: None, thread, moved, pause, keepalive, push }
     }
 }
 
@@ -107,8 +114,8 @@ pub fn refused_fields(guard: &Guard, channel: &Channel) -> Vec<(&'static str, In
     let validated = match channel {
         Channel::Email(spec) => email::validate(guard, spec),
         Channel::Webhook(hook) => webhook::validate(guard, hook),
-        // The address of an account is not a setting of the notifier.
-        Channel::Account(_) => Vec::new(),
+        // The addresses are not settings of the notifier.
+        Channel::Account(_) | Channel::Webpush => Vec::new(),
         Channel::Service(spec) => {
             spec.urls().map(|(field, url)| (field.path, guard.validate_url(&url))).collect()
         }
@@ -131,6 +138,7 @@ pub enum PreviewChannel {
     },
     /// Without its secrets.
     Service(ServiceSpec),
+    Webpush,
 }
 
 /// A message that is not sent.
@@ -174,6 +182,7 @@ pub fn preview(
         PreviewChannel::Service(spec) => {
             call::preview(spec, event, link, now).map_err(|why| ("type", Invalid::new(why)))
         }
+        PreviewChannel::Webpush => Ok(webpush::preview(event, link)),
     }
 }
 

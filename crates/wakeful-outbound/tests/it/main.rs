@@ -19,3 +19,4 @@ mod servers;
 mod smtp;
 mod tcp;
 mod tls;
+mod webpush;

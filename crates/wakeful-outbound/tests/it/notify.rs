@@ -474,7 +474,7 @@ async fn one_bad_address_does_not_stop_the_others() {
     let Attempt { outcome, recipients, .. } = email::deliver(&net(), &spec, &email, None).await;
     let recipients = recipients.expect("the server responded to them");
     assert_eq!((recipients.accepted(), recipients.total), (2, 4));
-    let Outcome::Partial { answer, left } = &outcome else { panic!("{outcome:?}") };
+    let Outcome::Partial { answer, left, .. } = &outcome else { panic!("{outcome:?}") };
     assert_eq!(left, &["team@example.com"]);
     assert_eq!(inbox.mails()[0].to, ["ann@example.com", "boss@example.com"]);
     for part in

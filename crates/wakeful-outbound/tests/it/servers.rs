@@ -33,7 +33,11 @@ impl Clock for Today {
 }
 
 pub(crate) fn net() -> Net {
-    Net::new(Policy::Private, Vec::new(), Arc::new(Today))
+    net_with(Policy::Private)
+}
+
+pub(crate) fn net_with(policy: Policy) -> Net {
+    Net::new(policy, Vec::new(), Arc::new(Today))
 }
 
 /// Runs one check; fails the test if it exceeds its deadline by three seconds.

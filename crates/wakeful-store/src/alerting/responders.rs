@@ -49,6 +49,7 @@ pub struct Responder {
 pub struct RespondingNotifier {
     pub id: NotifierId,
     pub name: String,
+    /// Whether its messages arrive: not without a browser, for type webpush.
     pub is_enabled: bool,
     /// The user of a notifier of type account.
     pub user: Option<UserId>,
@@ -108,7 +109,12 @@ impl Store {
         let schedules = schedules.collect();
         let notifiers: Vec<RespondingNotifier> = read!(self, |db| {
             sqlx::query_as(
-                "select id, name, disabled_at, user_id, owner_id from notifiers where team_id = $1",
+                "select id, name, user_id, owner_id,
+                        case when kind = 'webpush' and not exists (
+                                 select 1 from push_subscriptions p
+                                 where p.user_id = notifiers.owner_id)
+                             then created else disabled_at end as disabled_at
+                 from notifiers where team_id = $1",
             )
             .bind(team.uuid())
             .fetch_all(db)

@@ -6,7 +6,8 @@
 use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::accounts::totp::Seed;
 use wakeful_core::email_address::EmailAddress;
-use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
+use wakeful_core::id::{MailId, PushSubscriptionId, SessionId, TeamId, UserId};
+use wakeful_core::notifications::notifier::{PushReceiver, PushSubscription};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_store::{
@@ -15,6 +16,9 @@ use wakeful_store::{
 use wakeful_testkit::{both_databases, system};
 
 const NOW: Millis = Millis(1_794_735_000_000);
+const PUSH_KEY: [u8; 32] = *b"the private key of push messages";
+/// How many sealed values `fill` leaves.
+const RESEALED: u64 = 7;
 const SEED: [u8; 20] = *b"twenty secret bytes!";
 
 fn mail(at: u8) -> Mail {
@@ -27,7 +31,20 @@ fn mail(at: u8) -> Mail {
     }
 }
 
-/// A user with a second factor, and a queued mail: both have sealed values.
+fn browser() -> PushSubscription {
+    let keys = format!(r#"{{"p256dh": "B{}", "auth": "{}"}}"#, "A".repeat(86), "A".repeat(22));
+    let receiver = PushReceiver::from_parts("https://push.example.com/a-sealed-address", &keys);
+    PushSubscription {
+        id: PushSubscriptionId::new(NOW, [5; 10]),
+        receiver: receiver.unwrap(),
+        agent: String::new(),
+        created: NOW,
+        last_used: None,
+    }
+}
+
+/// A user with a second factor and a browser, a queued mail, and the key pair for push messages:
+/// all have sealed values.
 async fn fill(store: &Store) -> UserId {
     let user = UserId::new(NOW, [1; 10]);
     let account = NewAccount {
@@ -48,6 +65,11 @@ async fn fill(store: &Store) -> UserId {
     };
     store.sign_up(team, &account, &session, &mail(4), None, &system()).await.unwrap();
     assert!(store.set_mfa_seed(user, &Seed::new(SEED)).await.unwrap());
+    store.add_push_subscription(user, &browser(), &system()).await.unwrap();
+    // Of several nodes that create the key pair for push messages, one wins.
+    let (one, other) = tokio::join!(store.push_key(&PUSH_KEY), store.push_key(b"another key"));
+    assert_eq!(one.unwrap(), other.unwrap());
+    assert_eq!(store.push_key(b"a third key").await.unwrap(), store.push_key(b"").await.unwrap());
     user
 }
 
@@ -57,6 +79,9 @@ async fn opens(store: &Store, user: UserId) {
     assert_eq!(mfa.seed.unwrap().bytes(), SEED);
     let claimed = store.claim_mail(NOW, NOW).await.unwrap().unwrap();
     assert_eq!(claimed.mail.text, "a sealed text");
+    assert_eq!(store.push_subscriptions(user).await.unwrap()[0].receiver, browser().receiver);
+    let key = store.push_key(b"").await.unwrap();
+    assert!([&PUSH_KEY[..], b"another key"].contains(&&key[..]), "{key:?}");
 }
 
 both_databases! {
@@ -76,7 +101,7 @@ both_databases! {
         let store = database.open().await;
         let user = fill(&store).await;
         assert!(database.contains_bytes(b"ann@example.com").await, "a value that is not sealed is found");
-        for secret in [&SEED[..], b"a sealed subject", b"a sealed text"] {
+        for secret in [&SEED[..], b"a sealed subject", b"a sealed text", b"a-sealed-address", &PUSH_KEY] {
             assert!(!database.contains_bytes(secret).await);
         }
         opens(&store, user).await;
@@ -100,8 +125,8 @@ both_databases! {
         rotated.replace(&database.key_file()).unwrap();
         let store = database.open().await;
         opens(&store, user).await;
-        // The seed, the mail, and the value that verifies the keyring.
-        assert_eq!(store.reseal().await.unwrap(), Resealed(4));
+        // Also the head of the audit log and the value that verifies the keyring.
+        assert_eq!(store.reseal().await.unwrap(), Resealed(RESEALED));
         assert_eq!(store.reseal().await.unwrap(), Resealed(0));
         store.close().await;
         // The old key is no longer needed.

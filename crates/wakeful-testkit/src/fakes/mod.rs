@@ -18,8 +18,10 @@ mod slack;
 mod teams;
 mod telegram;
 mod twilio;
+mod webpush;
 
 pub use twilio::{OPTED_OUT, UNREACHABLE};
+pub use webpush::FakePush;
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -119,7 +121,9 @@ fn functions(kind: Kind) -> Functions {
         Kind::Twilio => of!(twilio),
         Kind::Signal => of!(signal),
         Kind::Alertmanager => of!(alertmanager),
-        Kind::Email | Kind::Webhook | Kind::Account => panic!("{kind} is not a service"),
+        Kind::Email | Kind::Webhook | Kind::Account | Kind::Webpush => {
+            panic!("{kind} is not a service")
+        }
     }
 }
 
@@ -198,6 +202,11 @@ async fn serve(kind: Kind, mut stream: TcpStream, room: &Mutex<Room>) -> std::io
             Some(trouble) => Some((functions.trouble)(trouble)),
         }
     };
+    finish(stream, response).await
+}
+
+/// Sends a response, unless it is lost, and closes the connection.
+async fn finish(mut stream: TcpStream, response: Option<Response>) -> std::io::Result<()> {
     if let Some((status, headers, body)) = response {
         let length = body.len();
         let head = format!("HTTP/1.1 {status} Reply\r\ncontent-length: {length}\r\n{headers}\r\n");

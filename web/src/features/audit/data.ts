@@ -14,6 +14,7 @@ export type Thing = Action extends infer A ? (A extends `${infer T}.${string}` ?
 export const things = valuesOfSet<Thing>({
   monitor: true,
   notifier: true,
+  webpush: true,
   alert: true,
   maintenance: true,
   policy: true,

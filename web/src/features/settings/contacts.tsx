@@ -5,7 +5,7 @@ import { useState } from "react";
 import { severities } from "../../shared/api/alerting-sets";
 import { GET, POST, unwrap } from "../../shared/api/client";
 import { find, type Severity } from "../../shared/api/closed-sets";
-import { notifiersQuery } from "../../shared/api/notifiers";
+import { notifiersQuery, personalNotifiersQuery } from "../../shared/api/notifiers";
 import type { components } from "../../shared/api/schema";
 import { useMay, useMe } from "../../shared/api/session";
 import { useTexts, type Texts } from "../../shared/i18n";
@@ -18,6 +18,7 @@ import { Loading } from "../../shared/ui/loading";
 import { Panel } from "../../shared/ui/page";
 import { SortableList } from "../../shared/ui/sortable-list";
 import { showToast } from "../../shared/ui/toast";
+import { PushPanel } from "./push-panel";
 import styles from "./settings.module.css";
 
 type Stored = components["schemas"]["Contacts"];
@@ -48,12 +49,23 @@ export function Contacts() {
   const { contacts } = useTexts();
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(contactsQuery);
+  // The form begins again with the contacts that the switch has changed.
+  const [changes, setChanges] = useState(0);
+  const has = (notifierid: string) => data?.rules.some((rule) => rule.notifierid === notifierid) ?? false;
+  const addContact = async (notifierid: string) => {
+    await client.invalidateQueries({ queryKey: personalNotifiersQuery.queryKey });
+    if (!data || has(notifierid) || data.rules.length >= MAX_RULES) return;
+    const rules = [...data.rules, { notifierid, after: 0, min_severity: "info" as const }];
+    client.setQueryData(contactsQuery.queryKey, await unwrap(POST("/api/v1/contacts/save", { body: { rules } })));
+    setChanges(changes + 1);
+  };
   return (
     <>
       <Panel id="contacts" title={contacts.title} lead={contacts.lead}>
         {!data && (error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />)}
-        {data && <Rules stored={data} />}
+        {data && <Rules key={changes} stored={data} />}
       </Panel>
+      {data && <PushPanel addContact={addContact} isContact={has} />}
       {data && (
         <Panel title={contacts.feed}>
           <CalendarFeed
@@ -143,11 +155,12 @@ function RuleFields({ form, rule, place }: { form: Form<Values>; rule: RuleValue
   const { rules } = form.values;
   const { email, userid } = useMe();
   const { data: notifiers = [] } = useQuery({ ...notifiersQuery, enabled: useMay("view") });
+  const { data: personal = [] } = useQuery({ ...personalNotifiersQuery, enabled: useMay("view") });
   // The personal notifiers of others are theirs.
-  const own = notifiers.filter(({ account }) => !account || account.userid === userid);
+  const own = [...notifiers.filter(({ account }) => !account || account.userid === userid), ...personal];
   const choices = [
     { value: ACCOUNT, label: contacts.account(email) },
-    ...own.map(({ notifierid, name }) => ({ value: notifierid, label: name })),
+    ...own.map(({ notifierid, name, type }) => ({ value: notifierid, label: type === "webpush" ? t.notifiers.kinds.webpush : name })),
   ];
   const known = choices.some(({ value }) => value === rule.notifierid);
   const set = (part: Partial<RuleValues>) =>

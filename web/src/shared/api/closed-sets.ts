@@ -12,9 +12,9 @@ export type HeartbeatStatus = Schemas["HeartbeatStatus"];
 export type EventType = Schemas["KnownEventType"];
 export type NotifierType = Schemas["KnownNotifierType"];
 /** The types that send to a known service. Their settings are an object with the name of the type. */
-export type ServiceType = Exclude<NotifierType, "account" | "email" | "webhook">;
+export type ServiceType = Exclude<NotifierType, "account" | "email" | "webhook" | "webpush">;
 /** The kinds that a new notifier can have: a type, or what a webhook sends. */
-export type OfferedKind = Exclude<NotifierType, "webhook"> | "standard" | "uptime_kuma" | "own";
+export type OfferedKind = Exclude<NotifierType, "webhook" | "webpush"> | "standard" | "uptime_kuma" | "own";
 export type WebhookTemplate = Schemas["KnownWebhookTemplate"];
 export type AlertStatus = Schemas["AlertStatus"];
 export type Severity = Schemas["Severity"];

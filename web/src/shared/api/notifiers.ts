@@ -15,6 +15,14 @@ export const notifiersQuery = queryOptions({
   queryFn: ({ signal }) => unwrap(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
 });
 
+/** Those of the user alone, which only contact rules use. */
+export const personalNotifiersQuery = queryOptions({
+  queryKey: [...notifiersQuery.queryKey, "personal"],
+  gcTime: notifiersQuery.gcTime,
+  queryFn: ({ signal }) =>
+    unwrap(GET("/api/v1/notifiers", { params: { query: { personal: true } }, signal })).then((answer) => answer.notifiers),
+});
+
 /** The user's personal notifier, if there is one, and whether it makes sense to offer it: without a mail server, emails become files. */
 export function useAccountNotifier(): { stored: Notifier | undefined; offered: boolean } {
   const { userid, mail_server } = useMe();

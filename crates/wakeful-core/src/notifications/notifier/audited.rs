@@ -25,6 +25,8 @@ impl Audited for Notifier {
                 of_webhook(view.with("name", self.name.to_string()), webhook)
             }
             Channel::Service(spec) => of_service(view.with("name", self.name.to_string()), spec),
+            // It is always personal.
+            Channel::Webpush => view,
             // It is named after its user's address, which must not outlive the account.
             Channel::Account(account) => view
                 .with_secret("name", self.name.as_str())

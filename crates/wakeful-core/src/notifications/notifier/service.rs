@@ -202,17 +202,21 @@ impl Descriptor {
     /// The types of events that a new notifier of this kind gets.
     pub fn default_events(&self) -> Vec<String> {
         let follows = self.can.iter().any(|can| [Ability::Thread, Ability::Edit].contains(can));
-        let is_wanted = |kind: &str| {
+        let is_wanted = |kind: &String| {
             self.is_for_programs
                 || follows
-                || !event::ALERT_TYPES.contains(&kind)
-                || event::ADDRESSED_TYPES.contains(&kind)
+                || !event::ALERT_TYPES.contains(&kind.as_str())
+                || event::ADDRESSED_TYPES.contains(&kind.as_str())
         };
-        let kinds = event::TYPES.iter().filter(|kind| {
-            **kind != event::TEST && !event::OPTIONAL_TYPES.contains(kind) && is_wanted(kind)
-        });
-        kinds.map(|kind| (*kind).to_owned()).collect()
+        every_event().into_iter().filter(is_wanted).collect()
     }
+}
+
+/// Every type of event that is neither a test nor only sent on request.
+pub(super) fn every_event() -> Vec<String> {
+    let is_usual = |kind: &&&str| **kind != event::TEST && !event::OPTIONAL_TYPES.contains(kind);
+    let kinds = event::TYPES.iter().filter(is_usual);
+    kinds.map(|kind| (*kind).to_owned()).collect()
 }
 
 /// The settings of a notifier that sends to a service. A value that is not set is not in it.

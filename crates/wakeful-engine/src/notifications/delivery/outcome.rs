@@ -195,9 +195,12 @@ async fn try_record_outcome(
             }
             return Ok(());
         }
-        Outcome::Partial { left, .. } => {
+        Outcome::Partial { left, retry_after, .. } => {
             let store = engine.store();
-            let next_try = next_try(attempts, &Failure::default(), now);
+            let retry_after = *retry_after;
+            let overloaded = retry_after.is_some();
+            let failure = Failure { retry_after, overloaded, ..Failure::default() };
+            let next_try = next_try(attempts, &failure, now);
             let Some(next_try) = next_try else {
                 return Ok(store.deliveries_succeeded(notifier.id, &ids, answer, now).await?);
             };

@@ -34,6 +34,7 @@ pub(super) async fn deliver(
         Some(event) => thread_of(engine, notifier, event).await,
         None => None,
     };
+    let browsers = engine.browsers(notifier, bundle.remaining_recipients()).await;
     if !engine.cluster().lease_held_since(claimed_at) {
         // This node stalled after its claim, and another may have sent the message.
         release_claims(engine, &[bundle]).await;
@@ -45,17 +46,18 @@ pub(super) async fn deliver(
             failpoint::with("while-sending", &event.text);
             let link = engine.details_url(event);
             let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);
-            let left = bundle.remaining_recipients();
-            let message = Message { event, link: &link, thread: thread.as_ref(), left };
+            let (left, thread) = (bundle.remaining_recipients(), thread.as_ref());
+            let message = Message { event, link: &link, thread, left, browsers: browsers.as_ref() };
             let sending = notify::deliver(net, mail, notifier.team, channel, message, engine.now());
             survived(sending).await.unwrap_or_else(|panic| defect(panic).into())
         }
     };
     failpoint::here("after-send");
-    let Attempt { outcome, recipients, thread, moved, pause, keepalive } = attempt;
+    let Attempt { outcome, recipients, thread, moved, pause, keepalive, push } = attempt;
     if let Some(recipients) = &recipients {
         bundle.add_recipients(recipients);
     }
+    engine.record_push(&push).await;
     let response = event.as_ref().and_then(|event| acknowledgement(notifier, event, &outcome));
     let alert = event.and_then(|event| event.data.alertid);
     let thread = alert.zip(thread).map(|(alert, thread)| {

@@ -40,7 +40,7 @@ struct Functions {
 fn functions(kind: Kind) -> Option<Functions> {
     Some(match kind {
         // They are not requests to a known service.
-        Kind::Email | Kind::Webhook | Kind::Account => return None,
+        Kind::Email | Kind::Webhook | Kind::Account | Kind::Webpush => return None,
         Kind::Slack => Functions { calls: slack::calls, read: slack::read },
         Kind::Discord => Functions { calls: discord::calls, read: discord::read },
         Kind::Telegram => Functions { calls: telegram::calls, read: telegram::read },
