@@ -206,7 +206,7 @@ impl Call {
 
 /// Sends an event to a service.
 pub async fn deliver(net: &Net, spec: &ServiceSpec, message: Message<'_>, now: Millis) -> Attempt {
-    let Message { event, link, thread, left } = message;
+    let Message { event, link, thread, left, .. } = message;
     let scene = Scene::of(event, link);
     let sending = async {
         let attempt = send(net, spec, &scene, thread, left, now).await;
@@ -307,7 +307,7 @@ fn combine(outcomes: Vec<(String, Outcome)>) -> Attempt {
     let first_failed = rest.iter().position(|one| matches!(one, Outcome::Failed(_)));
     let outcome = match first_failed {
         _ if has_arrived && left.is_empty() => Outcome::Delivered(answer),
-        _ if has_arrived => Outcome::Partial { answer, left },
+        _ if has_arrived => Outcome::Partial { answer, left, retry_after: None },
         Some(at) => rest.swap_remove(at),
         None => rest.swap_remove(0),
     };
@@ -338,7 +338,7 @@ async fn run(
                 Ok(reply) => kinds::read(spec.kind(), &call, &reply),
                 Err(outcome) => outcome.into(),
             };
-            let secrets = spec.secrets().map(|(_, secret)| secret.expose());
+            let secrets = spec.confidential();
             let outcome = without_secrets(reading.outcome, secrets);
             match outcome {
                 Outcome::Delivered(_) => {
