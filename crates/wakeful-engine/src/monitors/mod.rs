@@ -409,7 +409,7 @@ impl Engine {
                 groups.push((view.monitor.id, spec.clone()));
             }
         }
-        let counts = self.group_counts(caller.team(), &groups).await?;
+        let counts = self.group_counts(caller.team(), groups).await?;
         for view in views {
             view.dependents = dependents.get(&view.monitor.id).copied().unwrap_or(0);
             view.group = counts.get(&view.monitor.id).copied();
