@@ -271,7 +271,6 @@ impl Engine {
         let begun = Instant::now();
         let candidates = self.store().member_candidates(team).await?;
         let groups = self.store().groups(team).await?;
-        metrics::counter!("wakeful_group_reads_total").increment(1);
         recent.add_spent(team, begun.elapsed());
         drop(turn);
         let index = move || {
@@ -352,5 +351,63 @@ impl Engine {
             self.request_check(team, group);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::fairness_tests::{engine, job, team};
+    use futures_util::future::join_all;
+    use tokio::task::JoinSet;
+    use wakeful_core::monitors::Spec;
+    use wakeful_core::selector::{Selector, SelectorParts};
+    use wakeful_core::verdict::Status;
+    use wakeful_testkit::{both_databases, system, until, whole};
+
+    both_databases! {
+        async fn many_groups_and_changes_read_the_members_of_their_team_once(setup: Setup) {
+            let database = setup.database().await;
+            let mut tasks = JoinSet::new();
+            let engine = engine(&database.open().await, &mut tasks).await;
+            let (team, _) = team(engine.store(), 0).await;
+            let (member, group) = (job(&engine, team, &[]).await, job(&engine, team, &[]).await);
+            let stored = engine.store().monitors_by_id(&[member, group]).await.expect("read");
+            let find = |id| stored.iter().find(|one| one.monitor.id == id).expect("stored");
+            let (changed, before) = (find(member).monitor.clone(), find(group));
+            let parts = SelectorParts { monitors: vec![member], ..SelectorParts::default() };
+            let spec = GroupSpec::new(Selector::new(parts).expect("valid"));
+            let saved = Monitor { spec: Spec::Group(spec.clone()), ..before.monitor.clone() };
+            let team_store = engine.store().team(&whole(team));
+            team_store.change_monitor(before, &saved, &system()).await.expect("saved");
+
+            let read = |freshness| engine.members_of(team, freshness);
+            let is_one = |all: &[Result<Arc<TeamMembers>>]| {
+                let all: Vec<_> = all.iter().map(|one| one.as_ref().expect("read")).collect();
+                all.iter().all(|one| Arc::ptr_eq(one, all[0]))
+            };
+            assert!(is_one(&join_all((0..20).map(|_| read(Freshness::Current))).await));
+
+            // While the team is being read, any number of changes is one task.
+            let first = read(Freshness::Current).await.expect("read");
+            assert_eq!(first.of(group, &spec).iter().map(|one| one.status).collect::<Vec<_>>(), [Status::Pending]);
+            let reading = Arc::clone(&lock(&engine.0.recent_members.teams).entry(team).reading);
+            let held = reading.lock().await;
+            for _ in 0..100 {
+                engine.check_groups_of(std::iter::once(&changed));
+            }
+            assert_eq!(engine.0.tasks.len(), 1);
+            drop(held);
+            let is_idle = async || engine.0.tasks.is_empty().then_some(());
+            until("the groups to be requested", is_idle).await;
+            assert!(lock(&engine.0.recent_members.changed).is_empty());
+            let second = read(Freshness::ToCheck).await.expect("read");
+            assert!(!Arc::ptr_eq(&first, &second), "what was read before the change is not used");
+            assert_eq!(second.active_groups_with(&HashSet::from([member])), [group]);
+            // A change that no group has been requested for yet is read only by requests.
+            engine.0.recent_members.increment_version(team, Freshness::Current);
+            assert!(Arc::ptr_eq(&second, &read(Freshness::ToCheck).await.expect("read")));
+            assert!(!Arc::ptr_eq(&second, &read(Freshness::Current).await.expect("read")));
+        }
     }
 }
