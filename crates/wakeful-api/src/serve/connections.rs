@@ -327,10 +327,10 @@ impl Table {
     }
 
     /// Closes the oldest connection in a reserved slot of the client that has the most
-    /// connections of its site, in favor of one that has far fewer.
+    /// general slots of its site, in favor of one that has far fewer.
     fn close_reserved_of_neighbor(&mut self, client: ClientNetwork) -> bool {
         let mut clients: HashMap<ClientNetwork, usize> = HashMap::new();
-        for other in self.of_site(client) {
+        for other in self.of_site(client).filter(|other| other.is_general()) {
             *clients.entry(other.client).or_default() += 1;
         }
         let of = |client| clients.get(&client).copied().unwrap_or(0);

@@ -74,8 +74,7 @@ struct Teams {
 struct RecentTeam {
     /// Increases when a member changes.
     version: u64,
-    /// What the checks of groups need at least: they do not read the changes that have them
-    /// checked again in a moment.
+    /// What finding the groups to check needs at least: later changes have their own round.
     version_to_check: u64,
     read: Option<ReadMembers>,
     /// Held while the team is read.
@@ -198,7 +197,7 @@ fn is_recent(at: Instant) -> bool {
 impl Engine {
     /// Evaluates a group.
     pub(crate) async fn check_group(&self, team: TeamId, id: MonitorId, spec: &GroupSpec) -> Input {
-        match self.members_of(team, Freshness::ToCheck).await {
+        match self.members_of(team, Freshness::Current).await {
             Ok(all) => {
                 let spec = spec.clone();
                 let judge = move || group::judge(spec.rule, &spec.weights, &all.of(id, &spec));
@@ -404,7 +403,7 @@ mod tests {
             let second = read(Freshness::ToCheck).await.expect("read");
             assert!(!Arc::ptr_eq(&first, &second), "what was read before the change is not used");
             assert_eq!(second.active_groups_with(&HashSet::from([member])), [group]);
-            // A change that no group has been requested for yet is read only by requests.
+            // The round of earlier changes does not read later ones; checks and requests do.
             engine.0.recent_members.increment_version(team, Freshness::Current);
             assert!(Arc::ptr_eq(&second, &read(Freshness::ToCheck).await.expect("read")));
             assert!(!Arc::ptr_eq(&second, &read(Freshness::Current).await.expect("read")));
