@@ -16,6 +16,8 @@ use crate::reason::Reason;
 use crate::selector::Selector;
 use crate::verdict::Status;
 
+/// The most groups of a team. A change of a monitor may have all of them evaluated.
+pub const MAX_GROUPS: usize = 200;
 /// How deep groups may contain other groups.
 pub const MAX_NESTING: usize = 5;
 const MAX_WEIGHT: u64 = 100;
@@ -200,19 +202,11 @@ pub struct TeamGraph {
 }
 
 impl TeamGraph {
-    /// The members of a group: never itself.
-    pub fn members(&self, group: MonitorId, selector: &Selector) -> BTreeSet<MonitorId> {
-        let mut found = BTreeSet::new();
-        self.select(selector, false, false, &mut HashSet::new(), &mut found);
-        found.remove(&group);
-        found
-    }
-
     /// What a maintenance window covers besides what its selector names or selects by tag:
     /// the members of groups, at any depth, and what depends on a covered monitor.
     pub fn reached(&self, selector: &Selector, dependents: bool) -> Vec<MonitorId> {
         let mut found = BTreeSet::new();
-        self.select(selector, false, true, &mut HashSet::new(), &mut found);
+        self.select(selector, false, &mut HashSet::new(), &mut found);
         if dependents {
             let mut waiting: Vec<MonitorId> = found.iter().copied().collect();
             while let Some(parent) = waiting.pop() {
@@ -226,12 +220,11 @@ impl TeamGraph {
         found.into_iter().collect()
     }
 
-    /// `expand`: groups that are selected are followed, too.
+    /// `expand`: groups that are selected are followed, too, as they are within groups.
     fn select(
         &self,
         selector: &Selector,
         expand: bool,
-        nested: bool,
         seen: &mut HashSet<MonitorId>,
         found: &mut BTreeSet<MonitorId>,
     ) {
@@ -246,7 +239,7 @@ impl TeamGraph {
         }
         for group in groups {
             if let Some(members) = self.groups.get(&group).filter(|_| seen.insert(group)) {
-                self.select(members, nested, nested, seen, found);
+                self.select(members, true, seen, found);
             }
         }
     }
@@ -281,6 +274,86 @@ impl TeamGraph {
             is_group && !is_itself && selector.selects(one.id, &one.tags)
         });
         selected.map(|one| one.id).chain(selector.groups().iter().copied()).collect()
+    }
+}
+
+/// The monitors of a team by their tags, and its groups: the members of many groups are found
+/// without comparing the tags of each monitor with those of each group.
+#[derive(Clone, Debug, Default)]
+pub struct MemberIndex {
+    ids: BTreeSet<MonitorId>,
+    by_tag: BTreeMap<String, Vec<MonitorId>>,
+    groups: HashMap<MonitorId, Selector>,
+}
+
+impl MemberIndex {
+    pub fn new<'a>(
+        monitors: impl IntoIterator<Item = &'a CoveredMonitor>,
+        groups: HashMap<MonitorId, Selector>,
+    ) -> Self {
+        let mut index = Self { groups, ..Self::default() };
+        for monitor in monitors {
+            index.ids.insert(monitor.id);
+            for tag in monitor.tags.iter() {
+                index.by_tag.entry(tag.to_owned()).or_default().push(monitor.id);
+            }
+        }
+        index
+    }
+
+    /// The members of a group, directly or through the groups that it names: never itself.
+    pub fn members(&self, group: MonitorId, selector: &Selector) -> HashSet<MonitorId> {
+        let mut found = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut waiting = vec![selector];
+        while let Some(selector) = waiting.pop() {
+            self.select(selector, &mut found);
+            let new = selector.groups().iter().filter(|group| seen.insert(**group));
+            waiting.extend(new.filter_map(|group| self.groups.get(group)));
+        }
+        found.remove(&group);
+        found
+    }
+
+    /// The groups that contain one of these monitors.
+    pub fn groups_with(&self, monitors: &HashSet<MonitorId>) -> Vec<MonitorId> {
+        let contains = |(id, selector): &(&MonitorId, &Selector)| {
+            !self.members(**id, selector).is_disjoint(monitors)
+        };
+        self.groups.iter().filter(contains).map(|(id, _)| *id).collect()
+    }
+
+    /// What `Selector::selects` selects.
+    fn select(&self, selector: &Selector, found: &mut HashSet<MonitorId>) {
+        if selector.is_everything() {
+            found.extend(&self.ids);
+            return;
+        }
+        found.extend(selector.monitors().iter().filter(|id| self.ids.contains(id)));
+        for tag in selector.tags().iter() {
+            found.extend(self.tagged(tag));
+        }
+        let mut all = selector.all_tags().iter();
+        if let Some(first) = all.next() {
+            let mut common: HashSet<MonitorId> = self.tagged(first).collect();
+            for tag in all {
+                let tagged: HashSet<MonitorId> = self.tagged(tag).collect();
+                common.retain(|id| tagged.contains(id));
+            }
+            found.extend(common);
+        }
+    }
+
+    /// The monitors with a tag; one that ends in `*` matches what begins with it.
+    fn tagged(&self, wanted: &str) -> impl Iterator<Item = MonitorId> {
+        let prefix = wanted.strip_suffix('*');
+        let matches = move |tag: &str| match prefix {
+            Some(prefix) => tag.starts_with(prefix),
+            None => tag == wanted,
+        };
+        let from = prefix.unwrap_or(wanted).to_owned();
+        let tags = self.by_tag.range(from..).take_while(move |(tag, _)| matches(tag));
+        tags.flat_map(|(_, ids)| ids).copied()
     }
 }
 
@@ -437,10 +510,46 @@ mod tests {
         TeamGraph { monitors: monitors.collect(), groups: groups.collect(), children }
     }
 
+    fn index(groups: &[(u8, Selector)]) -> MemberIndex {
+        let TeamGraph { monitors, groups, .. } = graph(groups, &[]);
+        MemberIndex::new(&monitors, groups)
+    }
+
+    #[test]
+    fn the_index_finds_the_members_that_the_selectors_select() {
+        let all_tags = |tags: &str| {
+            let all_tags = Tags::parse(tags).expect("tags");
+            Selector::new(SelectorParts { all_tags, ..SelectorParts::default() }).expect("valid")
+        };
+        let everything = SelectorParts { everything: true, ..SelectorParts::default() };
+        let groups = [
+            (20, selector(&[11, 12, 99], &[], "")),
+            (21, selector(&[], &[20], "lo*")),
+            (22, selector(&[], &[21, 22], "lower")),
+            (23, all_tags("low")),
+            (24, all_tags("low,high")),
+            (25, Selector::new(everything).expect("valid")),
+        ];
+        let (graph, index) = (graph(&groups, &[]), index(&groups));
+        for (group, selector) in &groups {
+            let expected: HashSet<MonitorId> = graph
+                .monitors
+                .iter()
+                .filter(|one| one.id != id(*group))
+                .filter(|one| is_member(&graph.groups, selector, one.id, &one.tags))
+                .map(|one| one.id)
+                .collect();
+            assert_eq!(index.members(id(*group), selector), expected, "{group}");
+        }
+        let mut found = index.groups_with(&HashSet::from([id(11)]));
+        found.sort_unstable();
+        assert_eq!(found, [20, 21, 22, 25].map(id));
+    }
+
     #[test]
     fn a_group_never_contains_itself() {
         let by_tag = selector(&[], &[], "low");
-        let found = graph(&[(1, by_tag.clone())], &[]).members(id(1), &by_tag);
+        let found = index(&[(1, by_tag.clone())]).members(id(1), &by_tag);
         assert_eq!(found.len(), 8);
         assert_eq!(graph(&[(1, by_tag)], &[]).validate(id(1)), Ok(()));
         let named = graph(&[(1, selector(&[1], &[], ""))], &[]).validate(id(1));

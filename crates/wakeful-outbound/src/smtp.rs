@@ -26,6 +26,9 @@ use crate::net::{Net, Stream, Trace};
 
 /// RFC 5321 allows 512 bytes.
 const MAX_LINE_BYTES: usize = 2_048;
+/// The mail library fails above 1,000, also after it has sent a mail; the rest of a longer line
+/// is not passed on.
+const MAX_PASSED_LINE_BYTES: usize = 900;
 /// Everything that is read between two commands.
 const MAX_RESPONSE_BYTES: usize = 64 * 1_024;
 /// The mail library's work grows with the square of this.
@@ -151,11 +154,12 @@ struct SmtpStream {
     /// Read before anything that the server sends.
     greeting: &'static [u8],
     usage: Usage,
+    shortener: Shortener,
 }
 
 impl SmtpStream {
     fn new(inner: Stream, greeting: &'static [u8]) -> Self {
-        Self { inner, greeting, usage: Usage::default() }
+        Self { inner, greeting, usage: Usage::default(), shortener: Shortener::default() }
     }
 }
 
@@ -183,9 +187,21 @@ impl AsyncRead for SmtpStream {
             return Poll::Ready(Ok(()));
         }
         let before = into.filled().len();
-        ready!(Pin::new(&mut this.inner).poll_read(context, into))?;
-        this.usage.add(&into.filled()[before..]);
-        Poll::Ready(this.usage.check())
+        loop {
+            ready!(Pin::new(&mut this.inner).poll_read(context, into))?;
+            let read = &mut into.filled_mut()[before..];
+            if read.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            this.usage.add(read);
+            this.usage.check()?;
+            let passed = this.shortener.shorten(read);
+            into.set_filled(before + passed);
+            // Nothing at all would mean that the server has closed the connection.
+            if passed > 0 {
+                return Poll::Ready(Ok(()));
+            }
+        }
     }
 }
 
@@ -208,6 +224,36 @@ impl AsyncWrite for SmtpStream {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().inner).poll_shutdown(context)
+    }
+}
+
+/// Leaves out the end of long lines.
+#[derive(Debug, Default)]
+struct Shortener {
+    passed: usize,
+    is_cut: bool,
+}
+
+impl Shortener {
+    /// Moves what is passed on to the front; returns its length.
+    fn shorten(&mut self, bytes: &mut [u8]) -> usize {
+        let mut kept = 0;
+        for at in 0..bytes.len() {
+            let byte = bytes[at];
+            let is_end = matches!(byte, b'\r' | b'\n');
+            // A character is passed on as a whole, or not at all.
+            let continues_character = byte & 0xc0 == 0x80;
+            self.is_cut |= self.passed >= MAX_PASSED_LINE_BYTES && !continues_character;
+            if is_end || !self.is_cut {
+                bytes[kept] = byte;
+                kept += 1;
+                self.passed += 1;
+            }
+            if byte == b'\n' {
+                *self = Self::default();
+            }
+        }
+        kept
     }
 }
 
@@ -292,6 +338,31 @@ mod tests {
             (0..times).for_each(|_| usage.add(&bytes));
             assert_eq!(usage.exceeded, exceeded, "{times} times {} bytes", bytes.len());
         }
+    }
+
+    #[tokio::test]
+    async fn a_line_of_2048_bytes_is_read() {
+        use tokio::io::AsyncReadExt as _;
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = async {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            for code in ["220", "250", "250"] {
+                let text = "ü".repeat((MAX_LINE_BYTES - 6) / 2);
+                socket.write_all(format!("{code} {text}\r\n").as_bytes()).await.unwrap();
+                let _ = socket.read(&mut [0; 512]).await;
+            }
+        };
+        let client = async {
+            #[expect(clippy::disallowed_methods, reason = "the server of this test")]
+            let tcp = TcpStream::connect(address).await.unwrap();
+            let stream = Box::new(SmtpStream::new(Stream::Plain(tcp), b""));
+            let opened =
+                AsyncSmtpConnection::connect_with_transport(stream, &ClientId::default()).await;
+            let mut connection = opened.expect("a session");
+            assert!(connection.test_connected().await, "each response is read");
+        };
+        tokio::join!(server, client);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 /// A cell that spreadsheets read as text. Without the guard, a name that starts with a
 /// sign would be run as a formula.
 pub(crate) fn cell(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t']) { "'" } else { "" };
+    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { "'" } else { "" };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 
@@ -13,7 +13,9 @@ mod tests {
 
     #[test]
     fn a_name_is_never_a_formula() {
-        assert_eq!(cell("=1+1"), "\"'=1+1\"");
+        for start in ["=", "+", "-", "@", "\t=", "\r=", "\n="] {
+            assert_eq!(cell(&format!("{start}1")), format!("\"'{start}1\""));
+        }
         assert_eq!(cell("a \"b\", c"), "\"a \"\"b\"\", c\"");
     }
 }

@@ -306,7 +306,8 @@ impl Table {
         let site = client.site();
         let own = if trusted { 0 } else { sites.get(&site).copied().unwrap_or(0) };
         if own >= max_per_site(limits.reserved, limits.reserved_per_client) {
-            return self.close_reserved(Some(site), RESERVED_MIN_AGE, limits);
+            return self.close_reserved(Some(site), RESERVED_MIN_AGE, limits)
+                || (!trusted && self.close_reserved_of_neighbor(client));
         }
         if self.reserved.len() < limits.reserved {
             return true;
@@ -337,6 +338,23 @@ impl Table {
         let oldest = || among().min_by_key(|other| other.accepted).cloned();
         let oldest = || oldest().filter(|oldest| oldest.accepted.elapsed() >= min_age);
         let Some(connection) = idle.or_else(oldest) else { return false };
+        self.close(&connection)
+    }
+
+    /// Closes the oldest connection in a reserved slot of the client that has the most
+    /// general slots of its site, in favor of one that has far fewer.
+    fn close_reserved_of_neighbor(&mut self, client: ClientNetwork) -> bool {
+        let mut clients: HashMap<ClientNetwork, usize> = HashMap::new();
+        for other in self.of_site(client).filter(|other| other.is_general()) {
+            *clients.entry(other.client).or_default() += 1;
+        }
+        let of = |client| clients.get(&client).copied().unwrap_or(0);
+        let neighbors = self.reserved.iter().filter(|other| {
+            let is_neighbor = !other.trusted && other.client.site() == client.site();
+            is_neighbor && of(other.client) >= RESERVED_CROWD_FACTOR * (of(client) + 1)
+        });
+        let oldest = neighbors.min_by_key(|other| (Reverse(of(other.client)), other.accepted));
+        let Some(connection) = oldest.cloned() else { return false };
         self.close(&connection)
     }
 
@@ -757,6 +775,25 @@ mod tests {
             tokio::time::advance(wait).await;
             assert_eq!(connections.admit(from(1, 1)).unwrap().is_reserved(), reserved, "{wait:?}");
             assert_eq!(small.activity().is_closed(), !reserved);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_site_full_of_busy_connections_still_serves_the_reports_of_a_neighbor() {
+        let connections = Arc::new(Connections::new(Limits::default(), Vec::new()));
+        let mut held = Vec::new();
+        while let Some(slot) = connections.admit(from(50, held.len() % 100)) {
+            slot.activity().begin();
+            let work = Work::begin(Arc::clone(slot.activity()));
+            held.push((slot, work));
+        }
+        assert!(held.last().unwrap().0.is_reserved(), "the site has all that it can have");
+        for _ in 0..3 {
+            let report = connections.admit(from(50, 200)).expect("a reserved slot");
+            assert!(report.is_reserved());
+            // Those that have many cannot take it.
+            assert!(connections.admit(from(50, 1)).is_none());
+            assert!(!report.activity().is_closed());
         }
     }
 

@@ -281,11 +281,18 @@ both_databases! {
             added += 1;
             assert!(added <= 500);
         }
-        for (call, body) in [("comment", &comment), ("snooze", &json!({"seconds": 60}))] {
-            assert_eq!(outage.post(call, body).await.status, 422, "{call}");
-        }
+        outage.post("acknowledge", &json!({"comment": "mine"})).await.ok();
         let entries = "select count(*) from alert_events";
         let before = outage.app.database.number(entries).await;
+        for (call, body) in [
+            ("comment", comment),
+            ("snooze", json!({"seconds": 60})),
+            ("unacknowledge", json!({})),
+            ("severity", json!({"severity": "info"})),
+            ("assign", json!({"userid": outage.ann.userid})),
+        ] {
+            assert_eq!(outage.post(call, &body).await.status, 422, "{call}");
+        }
         let ids = json!({"alertids": [outage.alert], "seconds": 60});
         let changed = outage.ann.client.post("alerts/snooze", &ids).await.ok();
         let full = json!([{"alertid": outage.alert, "code": "limit_reached"}]);

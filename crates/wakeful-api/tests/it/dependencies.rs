@@ -405,6 +405,33 @@ both_databases! {
         let group = json!({"type": "group", "name": "g", "isactive": true, "tags": "mine", "group": {"everything": true}});
         refused(&key.post("monitor/save", &group).await, "group");
         refused(&key.post("monitor/try", &group).await, "group");
+        for members in [json!({"monitors": [hidden, shown], "weights": {hidden.as_str(): 2, shown.as_str(): 3}}), json!({"everything": true})] {
+            let body = json!({"type": "group", "name": "g", "isactive": true, "tags": "mine", "group": members});
+            let group = team.save(&body).await;
+            for change in [json!({"members_quiet": true, "rule": "at_least:1000"}),
+                json!({"monitors": [shown], "everything": false, "weights": {}})] {
+                let change = json!({"monitorid": group, "group": change});
+                refused(&key.post("monitor/save", &change).await, "group");
+            }
+            key.post("monitor/save", &json!({"monitorid": group, "name": "renamed"})).await.ok();
+            assert_eq!(team.get(&group).await["group"]["members_quiet"], json!(false));
+            assert!(!key.get(&format!("monitor/{group}/get")).await.text.contains(&hidden));
+        }
+        let listed = key.get("monitors").await;
+        assert!(listed.text.contains(&format!("\"weights\":{{\"{shown}\":3}}")) && !listed.text.contains(&hidden));
+        let rules = json!({"rules": [
+            {"name": "hidden rule", "monitors": hidden, "severity": "info"},
+            {"name": "other tag", "tags": "theirs", "severity": "info"},
+            {"name": "both", "monitors": [hidden, shown], "severity": "info"},
+            {"name": "mine", "tags": "mine", "severity": "info"}]});
+        team.client().post("routing/save", &rules).await.ok();
+        let routing = key.get("routing").await.ok();
+        let names: Vec<&str> =
+            routing["rules"].as_array().unwrap().iter().map(|rule| rule["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["both", "mine"]);
+        assert!(!routing.to_string().contains(&hidden));
+        assert_eq!(team.client().get("routing").await.ok()["rules"].as_array().unwrap().len(), 4);
+        team.client().post("routing/save", &json!({"rules": []})).await.ok();
         let window = json!({"name": "w", "starts": "2026-11-15T09:00:00Z", "duration": 7200, "monitors": shown});
         key.post("maintenance/save", &window).await.ok();
         team.client().post("monitor/save", &json!({"monitorid": hidden, "depends_on": shown})).await.ok();

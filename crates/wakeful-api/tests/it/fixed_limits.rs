@@ -73,6 +73,30 @@ both_databases! {
             "The limit of 50 API keys per user is reached; delete one that is not needed.");
     }
 
+    async fn a_team_has_at_most_200_groups_even_concurrently(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let group = json!({"type": "group", "name": "g", "isactive": true, "group": {"tags": "none"}});
+        let mut answers = Vec::new();
+        for _ in 0..7 {
+            let calls = (0..29).map(|_| (ann.client.clone(), group.clone()));
+            let saving =
+                concurrently(calls, |(client, body)| async move { client.post("monitor/save", &body).await });
+            answers.extend(saving.await);
+        }
+        let (saved, refused): (Vec<_>, Vec<_>) =
+            answers.iter().partition(|answer| answer.status == 200);
+        assert_eq!((saved.len(), refused.len()), (200, 3));
+        for answer in refused {
+            answer.refused(422, "invalid_fields");
+            assert_eq!(answer.json()["message"],
+                "group cannot be added: the team already has 200 groups.");
+        }
+        // Those that exist can still be changed.
+        let id = &saved[0].json()["monitor"]["monitorid"];
+        ann.client.post("monitor/save", &json!({"monitorid": id, "group": {"tags": "other"}})).await.ok();
+    }
+
     async fn a_team_has_at_most_1000_notifiers(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -55,6 +55,12 @@ impl Action {
         matches!(self, Self::Comment(_))
     }
 
+    /// Whether it can be repeated without end, each time with an entry in the timeline. The
+    /// first acknowledgement ends the possible ones, unless one of these follows it.
+    pub fn is_repeatable(&self) -> bool {
+        !matches!(self, Self::Acknowledge { .. } | Self::Resolve { .. })
+    }
+
     /// Whether it is possible for a certificate warning, which has no follow-ups.
     pub fn is_for_warnings(&self) -> bool {
         matches!(self, Self::Comment(_))

@@ -265,12 +265,10 @@ impl Engine {
             if let Action::Assign(Some(_)) = order.action {
                 responders.add_team(self.store(), acting.access.team(), now).await?;
             }
-            // These could be repeated without end.
-            let full = match order.action {
-                Action::Comment(_) | Action::Snooze { .. } => {
-                    self.store().team(acting.access).full_timelines(ids).await?
-                }
-                _ => HashSet::new(),
+            let full = if order.action.is_repeatable() {
+                self.store().team(acting.access).full_timelines(ids).await?
+            } else {
+                HashSet::new()
             };
             let mut changed = AlertsChanged::default();
             let missing = ids.iter().filter(|id| !alerts.iter().any(|alert| alert.id == **id));

@@ -9,9 +9,10 @@ use wakeful_core::maintenance::{Window, cover_of_alerts};
 use wakeful_core::notifications::event;
 use wakeful_core::notifications::notifier::Notifier;
 use wakeful_core::routing::{Routable, Rule, route};
+use wakeful_core::selector::{Selector, SelectorParts};
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
-use wakeful_store::{MessageRecipient, RecipientAddress, Responders};
+use wakeful_store::{MessageRecipient, NamedMonitor, RecipientAddress, Responders};
 
 pub use wakeful_store::Routing;
 
@@ -22,8 +23,22 @@ use crate::notifications::notifiers::require_all_monitors;
 use crate::{Engine, Error, Result};
 
 impl Engine {
+    /// A caller who is limited to some monitors gets the rules that select one of them.
     pub async fn routing(&self, caller: &Authorized<permission::View>) -> Result<Routing> {
-        Ok(self.store().team(caller.team_access()).routing().await?)
+        let team = self.store().team(caller.team_access());
+        let mut routing = team.routing().await?;
+        if team.is_filtered() && !routing.rules.is_empty() {
+            let _turn = self.list_turn(caller).await?;
+            let monitors = team.named_monitors().await?;
+            let rules = std::mem::take(&mut routing.rules);
+            let visible = tokio::task::spawn_blocking(move || {
+                rules.into_iter().filter_map(|rule| visible_rule(rule, &monitors)).collect()
+            });
+            routing.rules = visible
+                .await
+                .unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic()));
+        }
+        Ok(routing)
     }
 
     /// Replaces the rules. With a `revision`, only if that is the stored one.
@@ -84,6 +99,18 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// A rule without the ids of other monitors; `None` if it selects none of these.
+fn visible_rule(mut rule: Rule, monitors: &[NamedMonitor]) -> Option<Rule> {
+    if !monitors.iter().any(|one| rule.selector.selects(one.id, &one.tags)) {
+        return None;
+    }
+    let mut parts = SelectorParts::from(rule.selector);
+    parts.monitors.retain(|id| monitors.iter().any(|one| one.id == *id));
+    // It still selects one of them, so it is not empty.
+    rule.selector = Selector::new(parts).ok()?;
+    Some(rule)
 }
 
 /// How many messages a trial shows.

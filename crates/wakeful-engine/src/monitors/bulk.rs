@@ -108,6 +108,8 @@ impl Engine {
             | SaveOutcome::UnknownNotifiers(_)
             | SaveOutcome::InvalidDependencies(_)
             | SaveOutcome::InvalidMembers(_)
+            | SaveOutcome::HiddenMembers
+            | SaveOutcome::TooManyGroups
             | SaveOutcome::UnknownPolicy
             | SaveOutcome::TooLong => Ok(false),
         }

@@ -11,6 +11,7 @@ pub use live_events::LiveEvents;
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -20,7 +21,7 @@ use wakeful_core::billing::Plan;
 use wakeful_core::dependency::{Dependency, MAX_DEPTH};
 use wakeful_core::evidence::{Evidence, EvidenceLevel};
 use wakeful_core::flapping::FlapLimit;
-use wakeful_core::group::{Counts, MAX_NESTING};
+use wakeful_core::group::{Counts, MAX_GROUPS, MAX_NESTING};
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use wakeful_core::maintenance::{RunningWindows, ShownCover};
@@ -109,6 +110,8 @@ pub struct MonitorView {
     pub dependents: usize,
     /// For a group: how many of its members are up and down.
     pub group: Option<Counts>,
+    /// For a group: the members that it names and the caller may not see.
+    pub hidden_members: HashSet<MonitorId>,
     /// The maintenance window that covers it.
     pub maintenance: Option<ShownCover>,
     /// Whether secrets were removed, because the caller may not edit.
@@ -135,6 +138,7 @@ impl From<(StoredMonitor, Vec<LinkedNotifier>)> for MonitorView {
             notifiers,
             dependents: 0,
             group: None,
+            hidden_members: HashSet::new(),
             maintenance: None,
             redacted: false,
         }
@@ -305,6 +309,14 @@ impl Engine {
             SaveOutcome::UnknownNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
             SaveOutcome::InvalidDependencies(error) => return Err(invalid_dependencies(&error)),
             SaveOutcome::InvalidMembers(error) => return Err(invalid_members(&error)),
+            SaveOutcome::HiddenMembers => {
+                let why = "has members that you cannot see, so you cannot change what it contains or its rule";
+                return Err(Error::Refused { field: "group", why: why.to_owned() });
+            }
+            SaveOutcome::TooManyGroups => {
+                let why = format!("cannot be added: the team already has {MAX_GROUPS} groups");
+                return Err(Error::Refused { field: "group", why });
+            }
             SaveOutcome::UnknownPolicy => {
                 let why = "names a policy that this team does not have".to_owned();
                 return Err(Error::Refused { field: "policyid", why });
@@ -397,6 +409,8 @@ impl Engine {
                 | SaveOutcome::UnknownNotifiers(_)
                 | SaveOutcome::InvalidDependencies(_)
                 | SaveOutcome::InvalidMembers(_)
+                | SaveOutcome::HiddenMembers
+                | SaveOutcome::TooManyGroups
                 | SaveOutcome::UnknownPolicy
                 | SaveOutcome::LimitReached
                 | SaveOutcome::TooLong => {}
@@ -446,8 +460,19 @@ impl Engine {
                 groups.push((view.monitor.id, spec.clone()));
             }
         }
-        let counts = self.group_counts(caller.team(), &groups).await?;
+        let is_limited = team.is_filtered() && !groups.is_empty();
+        let visible: HashSet<MonitorId> = if is_limited {
+            team.monitor_ids().await?.into_iter().collect()
+        } else {
+            HashSet::new()
+        };
+        let counts = self.group_counts(caller.team(), groups).await?;
         for view in views {
+            if let Some(group) = view.monitor.spec.group().filter(|_| is_limited) {
+                let mut named = group.named_monitors();
+                named.retain(|id| !visible.contains(id));
+                view.hidden_members = named.into_iter().collect();
+            }
             view.dependents = dependents.get(&view.monitor.id).copied().unwrap_or(0);
             view.group = counts.get(&view.monitor.id).copied();
         }

@@ -38,7 +38,7 @@ impl Clock for TestClock {
 }
 
 /// An engine that owns all monitors and runs nothing else.
-async fn engine(store: &Store, tasks: &mut JoinSet<()>) -> Engine {
+pub(crate) async fn engine(store: &Store, tasks: &mut JoinSet<()>) -> Engine {
     let clock: Arc<dyn Clock> = Arc::new(TestClock(Instant::now()));
     let net = Arc::new(Net::new(Policy::Private, Vec::new(), Arc::clone(&clock)));
     let mail = MailTransport::Folder(std::env::temp_dir());
@@ -61,7 +61,7 @@ fn next() -> [u8; 10] {
 }
 
 /// A team with a notifier or many.
-async fn team(store: &Store, notifiers: usize) -> (TeamId, Vec<NotifierId>) {
+pub(crate) async fn team(store: &Store, notifiers: usize) -> (TeamId, Vec<NotifierId>) {
     let (team, user) = (TeamId::new(NOW, next()), UserId::new(NOW, next()));
     let email = EmailAddress::parse(&format!("{user}@example.com")).expect("an address");
     let account = NewAccount { user, email, name: String::new(), password_hash: "-".into() };
@@ -111,7 +111,7 @@ async fn team(store: &Store, notifiers: usize) -> (TeamId, Vec<NotifierId>) {
 }
 
 /// A monitor that waits for reports, in the store and in memory.
-async fn job(engine: &Engine, team: TeamId, notifiers: &[NotifierId]) -> MonitorId {
+pub(crate) async fn job(engine: &Engine, team: TeamId, notifiers: &[NotifierId]) -> MonitorId {
     let monitor = Monitor {
         id: MonitorId::new(NOW, next()),
         team,

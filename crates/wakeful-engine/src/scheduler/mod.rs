@@ -575,6 +575,6 @@ impl Shard {
 }
 
 #[cfg(test)]
-mod fairness_tests;
+pub(crate) mod fairness_tests;
 #[cfg(test)]
 mod tests;

@@ -549,7 +549,7 @@ async fn write(
     if !written.due.is_empty() && alerts == AlertTiming::AtOnce {
         processor::process_new(engine, &new_alerts(&records, &monitors, &written.due)).await;
     }
-    engine.check_groups_of(monitors.values()).await;
+    engine.check_groups_of(monitors.values());
     if written.heartbeats < batch.iter().filter(|item| !item.is_stale(&written.stale)).count() {
         // A monitor may have been deleted without this node being notified: with its team,
         // from the command line or by another node. The scheduler reads it again.

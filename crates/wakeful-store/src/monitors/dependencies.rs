@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 use wakeful_core::dependency::{Dependency, DependencyError, DependencyKind, MAX_DEPTH, validate};
-use wakeful_core::group::NestingError;
+use wakeful_core::group::{MAX_GROUPS, NestingError};
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::spec::GroupSpec;
 use wakeful_core::monitors::{Monitor, Spec};
@@ -167,8 +167,20 @@ impl TeamStore<'_> {
         if before == Some(&monitor.spec) {
             return Ok(SaveOutcome::Done);
         }
-        // Those that were deleted or hidden since they were saved may stay.
-        let old = before.and_then(Spec::group).map(GroupSpec::named_monitors).unwrap_or_default();
+        let before = before.and_then(Spec::group);
+        if before.is_none() && self.has_too_many_groups(tx).await? {
+            return Ok(SaveOutcome::TooManyGroups);
+        }
+        // Those that were deleted since they were saved may stay.
+        let old = before.map(GroupSpec::named_monitors).unwrap_or_default();
+        if self.filter.is_some() {
+            let visible = self.visible_names(tx, &old).await?;
+            let all = self.names(tx, &old, None).await?;
+            let selects_others = before.is_some_and(|before| !before.members.only_names());
+            if selects_others || visible.len() < all.len() {
+                return Ok(SaveOutcome::HiddenMembers);
+            }
+        }
         let mut new = group.named_monitors();
         new.retain(|id| !old.contains(id));
         let known = self.visible_names(tx, &new).await?;
@@ -186,11 +198,34 @@ impl TeamStore<'_> {
         })
     }
 
+    /// Whether the team has more groups than it may, with the one that was just written.
+    async fn has_too_many_groups(&self, tx: &mut Tx) -> Result<bool> {
+        let groups: i64 = within!(*tx, |db| {
+            sqlx::query_scalar(
+                "select count(*) from monitors where team_id = $1 and kind = 'group'",
+            )
+            .bind(self.team.uuid())
+            .fetch_one(db)
+            .await
+        })?;
+        Ok(groups > MAX_GROUPS as i64)
+    }
+
     /// The names of those of these monitors that the team has and the caller may see.
     async fn visible_names(
         &self,
         tx: &mut Tx,
         ids: &[MonitorId],
+    ) -> Result<HashMap<MonitorId, String>> {
+        self.names(tx, ids, self.filter).await
+    }
+
+    /// The same with another filter, or none.
+    async fn names(
+        &self,
+        tx: &mut Tx,
+        ids: &[MonitorId],
+        filter: Option<Uuid>,
     ) -> Result<HashMap<MonitorId, String>> {
         let sql = either!(
             self.store,
@@ -206,7 +241,7 @@ impl TeamStore<'_> {
             sqlx::query_as(sql)
                 .bind(id_array(ids))
                 .bind(self.team.uuid())
-                .bind(self.filter)
+                .bind(filter)
                 .fetch_all(db)
                 .await
         })?;

@@ -13,6 +13,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 
 use crate::dialect::{Tx, from_row, read, within};
+use crate::history::run_blocking;
 use crate::{Result, Store};
 
 const HAS_CONNECTIONS: &str = "select exists (select 1 from dependencies where team_id = $1)
@@ -67,31 +68,61 @@ from_row!(MonitorRow, |row| Self(CoveredMonitor {
     tags: serde_json::from_str(row.try_get("tags")?).unwrap_or_default(),
 }));
 
-/// `None` if it cannot be read.
-struct GroupRow(Option<StoredGroup>);
+/// A group whose spec is not read yet: that of a large one takes a while.
+struct GroupRow {
+    id: MonitorId,
+    name: String,
+    isactive: bool,
+    spec: String,
+}
 
-from_row!(GroupRow, |row| {
-    let spec: Option<Spec> = serde_json::from_str(row.try_get("spec")?).ok();
-    let (id, name, isactive) =
-        (row.try_get::<Uuid, _>("id")?.into(), row.try_get("name")?, row.try_get("isactive")?);
-    Self(match spec {
-        Some(Spec::Group(spec)) => Some(StoredGroup { id, name, isactive, spec }),
-        _ => None,
-    })
-});
-
-from_row!(MemberCandidate, |row| Self {
-    monitor: CoveredMonitor {
-        id: row.try_get::<Uuid, _>("id")?.into(),
-        tags: serde_json::from_str(row.try_get("tags")?).unwrap_or_default(),
-    },
+from_row!(GroupRow, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
     name: row.try_get("name")?,
     isactive: row.try_get("isactive")?,
-    status: Status::parse(row.try_get("status")?).unwrap_or_default(),
-    is_covered: row.try_get("is_covered")?,
-    last_check: row.try_get::<Option<i64>, _>("last_check")?.map(Millis),
-    is_failing: row.try_get("is_failing")?,
+    spec: row.try_get("spec")?,
 });
+
+impl GroupRow {
+    /// `None` if it cannot be read.
+    fn read(self) -> Option<StoredGroup> {
+        let Self { id, name, isactive, spec } = self;
+        match serde_json::from_str(&spec).ok()? {
+            Spec::Group(spec) => Some(StoredGroup { id, name, isactive, spec }),
+            _ => None,
+        }
+    }
+}
+
+/// A candidate whose tags are not read yet.
+struct CandidateRow {
+    tags: String,
+    candidate: MemberCandidate,
+}
+
+from_row!(CandidateRow, |row| Self {
+    tags: row.try_get("tags")?,
+    candidate: MemberCandidate {
+        monitor: CoveredMonitor {
+            id: row.try_get::<Uuid, _>("id")?.into(),
+            tags: Default::default(),
+        },
+        name: row.try_get("name")?,
+        isactive: row.try_get("isactive")?,
+        status: Status::parse(row.try_get("status")?).unwrap_or_default(),
+        is_covered: row.try_get("is_covered")?,
+        last_check: row.try_get::<Option<i64>, _>("last_check")?.map(Millis),
+        is_failing: row.try_get("is_failing")?,
+    },
+});
+
+impl CandidateRow {
+    fn read(self) -> MemberCandidate {
+        let Self { tags, mut candidate } = self;
+        candidate.monitor.tags = serde_json::from_str(&tags).unwrap_or_default();
+        candidate
+    }
+}
 
 fn graph(
     monitors: Vec<MonitorRow>,
@@ -102,7 +133,7 @@ fn graph(
     for (child, parent) in dependencies {
         children.entry(parent.into()).or_default().push(child.into());
     }
-    let groups = groups.into_iter().filter_map(|GroupRow(group)| group);
+    let groups = groups.into_iter().filter_map(GroupRow::read);
     TeamGraph {
         monitors: monitors.into_iter().map(|MonitorRow(monitor)| monitor).collect(),
         groups: groups.map(|group| (group.id, group.spec.members)).collect(),
@@ -159,12 +190,24 @@ impl Store {
         let rows: Vec<GroupRow> = read!(self, |db| {
             sqlx::query_as(SELECT_GROUPS).bind(team.uuid()).fetch_all(db).await
         })?;
-        Ok(rows.into_iter().filter_map(|GroupRow(group)| group).collect())
+        Ok(run_blocking(move || rows.into_iter().filter_map(GroupRow::read).collect()).await)
+    }
+
+    /// Whether a team has groups.
+    pub async fn has_groups(&self, team: TeamId) -> Result<bool> {
+        Ok(read!(self, |db| {
+            sqlx::query_scalar(
+                "select exists (select 1 from monitors where team_id = $1 and kind = 'group')",
+            )
+            .bind(team.uuid())
+            .fetch_one(db)
+            .await
+        })?)
     }
 
     /// All monitors of a team, which may be members of its groups.
     pub async fn member_candidates(&self, team: TeamId) -> Result<Vec<MemberCandidate>> {
-        Ok(read!(self, |db| {
+        let rows: Vec<CandidateRow> = read!(self, |db| {
             sqlx::query_as(
                 "select m.id, m.tags, m.name, m.isactive, s.status, s.last_check,
                         s.failing is not null as is_failing,
@@ -178,7 +221,8 @@ impl Store {
             .bind(team.uuid())
             .fetch_all(db)
             .await
-        })?)
+        })?;
+        Ok(run_blocking(move || rows.into_iter().map(CandidateRow::read).collect()).await)
     }
 }
 

@@ -83,6 +83,10 @@ pub enum SaveOutcome {
     InvalidDependencies(LinkError),
     /// The members of the group are rejected; nothing was saved.
     InvalidMembers(LinkError),
+    /// The group has members that the caller may not see; nothing was saved.
+    HiddenMembers,
+    /// The team has `MAX_GROUPS` groups; nothing was saved.
+    TooManyGroups,
 }
 
 /// Why links between monitors are rejected.

@@ -97,8 +97,13 @@ const refusals: ServiceMessages["refusals"] = [
   ["would make the monitor depend on itself: {}", "Der Monitor würde von sich selbst abhängen: {}."],
   ["must not have more than {} monitors above each other", "Höchstens {} Monitore dürfen hintereinander voneinander abhängen."],
   ["would make the group contain itself: {}", "Die Gruppe würde sich selbst enthalten: {}."],
+  ["cannot be added: the team already has {} groups", "Das Team hat bereits {} Gruppen. Löschen Sie zuerst eine."],
   ["must not have groups more than {} deep", "Gruppen können einander höchstens {} Ebenen tief enthalten."],
   ["must be local for a group", "Gruppen werden nicht aus Regionen geprüft."],
+  [
+    "has members that you cannot see, so you cannot change what it contains or its rule",
+    "Diese Gruppe hat Mitglieder, die Sie nicht sehen, daher können Sie weder ihre Mitglieder noch ihre Regel ändern.",
+  ],
   [
     "must name its members in monitors, because you can see some monitors only",
     "Wählen Sie die Mitglieder namentlich, weil Sie nur einige Monitore sehen.",

@@ -86,7 +86,12 @@ const refusals: ServiceMessages["refusals"] = [
   ["must not have more than {} monitors above each other", "At most {} monitors may depend on each other in a row."],
   ["would make the group contain itself: {}", "The group would contain itself: {}."],
   ["must not have groups more than {} deep", "Groups can contain each other at most {} deep."],
+  ["cannot be added: the team already has {} groups", "The team already has {} groups. Delete one first."],
   ["must be local for a group", "Groups aren’t checked from regions."],
+  [
+    "has members that you cannot see, so you cannot change what it contains or its rule",
+    "This group has members that you cannot see, so you cannot change what it contains or its rule.",
+  ],
   [
     "must name its members in monitors, because you can see some monitors only",
     "Choose the members by name, because you can see only some monitors.",

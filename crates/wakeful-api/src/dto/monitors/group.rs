@@ -1,7 +1,7 @@
 //! Groups of monitors.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::group::{self, Counts, MAX_WEIGHTS, Rule};
@@ -102,9 +102,14 @@ pub(crate) struct GroupBody {
 }
 
 impl GroupBody {
-    pub(super) fn of(group: &GroupSpec, counts: Counts) -> Self {
+    /// Without the ids of the hidden members.
+    pub(super) fn of(group: &GroupSpec, counts: Counts, hidden: &HashSet<MonitorId>) -> Self {
         let GroupSpec { members, rule, weights, members_quiet } = group;
-        let SelectorParts { monitors, groups, tags, all_tags, everything } = members.clone().into();
+        let SelectorParts { mut monitors, mut groups, tags, all_tags, everything } =
+            members.clone().into();
+        monitors.retain(|id| !hidden.contains(id));
+        groups.retain(|id| !hidden.contains(id));
+        let weights = weights.iter().filter(|(id, _)| !hidden.contains(id));
         let Counts { total, up, down, left_out, partial } = counts;
         Self {
             monitors,
@@ -113,7 +118,7 @@ impl GroupBody {
             all_tags: all_tags.iter().map(str::to_owned).collect(),
             everything,
             rule: rule.to_string(),
-            weights: weights.iter().map(|(id, weight)| (id.to_string(), *weight)).collect(),
+            weights: weights.map(|(id, weight)| (id.to_string(), *weight)).collect(),
             members_quiet: *members_quiet,
             total,
             up,

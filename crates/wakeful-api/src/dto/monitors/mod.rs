@@ -296,7 +296,9 @@ impl<'a> MonitorBody<'a> {
             dependents: view.dependents,
             flap_outages: monitor.flapping.outages,
             flap_within: monitor.flapping.within.as_secs(),
-            group: group.map(|group| GroupBody::of(group, view.group.unwrap_or_default())),
+            group: group.map(|group| {
+                GroupBody::of(group, view.group.unwrap_or_default(), &view.hidden_members)
+            }),
             maintenance: maintenance.as_ref().map(MaintenanceCoverBody::of),
             redacted: view.redacted.then_some(true),
         }

@@ -286,6 +286,7 @@ mod tests {
             notifiers: Vec::new(),
             dependents: 0,
             group: None,
+            hidden_members: Default::default(),
             maintenance: None,
             redacted: false,
         };
