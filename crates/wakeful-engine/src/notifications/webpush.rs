@@ -115,6 +115,7 @@ impl Engine {
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let found = self.push_notifier(caller).await?;
             let draft = |name: Name| NotifierDraft {
+                group_wait: None,
                 name,
                 channel: Channel::Webpush,
                 is_personal: true,

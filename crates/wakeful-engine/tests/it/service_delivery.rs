@@ -193,6 +193,7 @@ async fn storm(setup: Setup, number: u32) -> Duration {
         event.data.alertid = Some(alert);
         event.data.monitor.as_mut().unwrap().name = monitor.name.to_string();
         records.push(Record {
+            evidence: Vec::new(),
             monitor: monitor.id,
             seq: 1,
             heartbeat: Heartbeat {
@@ -211,6 +212,7 @@ async fn storm(setup: Setup, number: u32) -> Duration {
                 ..State::default()
             },
             opens: vec![Alert {
+                reason: None,
                 id: alert,
                 team: known.monitor.team,
                 monitor: monitor.id,

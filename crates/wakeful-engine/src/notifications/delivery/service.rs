@@ -143,7 +143,8 @@ async fn send_digest(
         let now = engine.now();
         let event = digest::event(EventId::from(id.uuid()), &events, now);
         let link = format!("{}/alerts?digest={id}", engine.public_url());
-        let message = Message { event: &event, link: &link, thread: None, left: None, browsers: None };
+        let message =
+            Message { event: &event, link: &link, thread: None, left: None, browsers: None };
         let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);
         let sending = notify::deliver(net, mail, notifier.team, channel, message, now);
         survived(sending).await.unwrap_or_else(|panic| defect(panic).into())
