@@ -79,7 +79,8 @@ impl Channel {
     }
 
     pub(crate) async fn attempt(&mut self, event: &Event) -> Attempt {
-        let message = Message { event, link: LINK, thread: self.thread.as_ref(), left: None };
+        let message =
+            Message { event, link: LINK, thread: self.thread.as_ref(), left: None, browsers: None };
         let attempt = call::deliver(&self.net, &self.spec, message, NOW).await;
         self.thread = attempt.thread.clone().or(self.thread.take());
         let shown = format!("{:?}", attempt.outcome);
@@ -389,7 +390,7 @@ async fn a_group_that_has_moved_is_followed() {
     let settings = json!({"token": "1:abc", "chat_id": "-5", "api_url": url});
     let spec = spec(Kind::Telegram, &settings);
     let event = message(event::DOWN);
-    let message = Message { event: &event, link: LINK, thread: None, left: None };
+    let message = Message { event: &event, link: LINK, thread: None, left: None, browsers: None };
     let attempt = call::deliver(&net(), &spec, message, NOW).await;
     let chats: Vec<Value> =
         receiver.hooks().iter().map(|hook| hook.json()["chat_id"].clone()).collect();

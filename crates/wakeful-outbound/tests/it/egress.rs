@@ -191,8 +191,13 @@ async fn send_to_services(net: &Net, spelling: &str) {
             allowed.last().unwrap().is_err() || spelling == "home.example",
             "{kind}: {spelling}"
         );
-        let message =
-            Message { event: &test, link: "https://w.example/", thread: None, left: None };
+        let message = Message {
+            event: &test,
+            link: "https://w.example/",
+            thread: None,
+            left: None,
+            browsers: None,
+        };
         let attempt = call::deliver(net, &spec, message, Millis(1)).await;
         assert!(matches!(attempt.outcome, Outcome::Failed(_)), "{kind}: {spelling}");
     }

@@ -22,11 +22,11 @@ async fn each_number_gets_its_own_message_and_is_retried_on_its_own() {
     let spec = spec(Kind::Twilio, &settings);
     let (net, event) = (net(), message(event::DOWN));
     let send = async |left: Option<&[String]>| {
-        let message = Message { event: &event, link: LINK, thread: None, left };
+        let message = Message { event: &event, link: LINK, thread: None, left, browsers: None };
         call::deliver(&net, &spec, message, NOW).await
     };
     let attempt = send(None).await;
-    let Outcome::Partial { left, answer } = attempt.outcome else { panic!("{attempt:?}") };
+    let Outcome::Partial { left, answer, .. } = attempt.outcome else { panic!("{attempt:?}") };
     assert_eq!(left, [UNREACHABLE]);
     assert!(answer.starts_with("sent to 1 of 3; ") && answer.contains("21610"), "{answer}");
     let recipients = attempt.recipients.unwrap();
@@ -54,7 +54,7 @@ async fn calls_are_made_for_critical_outages_and_escalation_steps() {
     let (net, up, reminder) = (net(), message(event::UP), message(event::REMINDER));
     for (event, calls) in [(&critical, 1), (&escalated, 2), (&warning, 2), (&reminder, 2), (&up, 2)]
     {
-        let message = Message { event, link: LINK, thread: None, left: None };
+        let message = Message { event, link: LINK, thread: None, left: None, browsers: None };
         let attempt = call::deliver(&net, &both, message, NOW).await;
         assert!(matches!(attempt.outcome, Outcome::Delivered(_)), "{attempt:?}");
         let made = fake.conversation().iter().filter(|one| one.state == "call").count();

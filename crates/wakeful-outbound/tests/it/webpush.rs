@@ -56,7 +56,8 @@ impl Desk {
             is_retry: false,
         };
         let mail = ServiceMail { transport: &MailTransport::Folder("/nowhere".into()), from: "" };
-        let message = Message { event, link: LINK, thread: None, browsers: Some(&browsers) };
+        let message =
+            Message { event, link: LINK, thread: None, left: None, browsers: Some(&browsers) };
         let team = TeamId::UNKNOWN;
         notify::deliver(&self.net, mail, team, &Channel::Webpush, message, NOW).await
     }
