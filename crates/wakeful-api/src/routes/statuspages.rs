@@ -102,7 +102,7 @@ async fn save_statuspage(
 
 /// Renders a status page as `statuspage/save` would save it. Nothing is stored.
 #[utoipa::path(post, path = "/api/v1/statuspage/preview", tag = "Status pages", request_body = SaveStatuspage,
-    params(("show" = Option<enums::StatuspageShow>, Query, description = "What is shown; default: front. Also accepted in the body")),
+    params(("show" = inline(Option<enums::StatuspageShow>), Query, description = "What is shown; default: front. Also accepted in the body")),
     responses(
         (status = 200, description = "The page as visitors would see it", body = PreviewAnswer),
         (status = 403, description = "The caller is limited to some monitors", body = ErrorBody),

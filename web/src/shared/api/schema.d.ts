@@ -451,7 +451,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns an alert with its timeline. */
+        /** Returns an alert with its timeline and what its checks saw. */
         get: operations["get_alert_get"];
         put?: never;
         post?: never;
@@ -746,6 +746,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/component/{componentid}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sets the status of a component, whatever its monitors and incidents say, or returns it to
+         *     what follows from them.
+         */
+        post: operations["post_component_status"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/contacts": {
         parameters: {
             query?: never;
@@ -881,6 +901,196 @@ export interface paths {
          *     should be loaded again.
          */
         get: operations["get_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incident/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates an incident or a maintenance, or changes the one with the given `incidentid`.
+         *     Omitted fields retain their values. A new one is published unless `state` is `draft`.
+         */
+        post: operations["post_incident_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incident/{incidentid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an incident with its updates. */
+        delete: operations["delete_incident_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incident/{incidentid}/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns an incident with all its updates. */
+        get: operations["get_incident_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incident/{incidentid}/postmortem/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Saves the postmortem of an incident. */
+        post: operations["post_incident_postmortem_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incident/{incidentid}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Shows a draft on its status pages. */
+        post: operations["post_incident_publish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incident/{incidentid}/update/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Posts an update of an incident, or changes the text of the one with the given `updateid`. */
+        post: operations["post_incident_update_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incident/{incidentid}/update/{updateid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an update of an incident, unless it is the only one. */
+        delete: operations["delete_incident_update_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's incidents and maintenance, newest first, each with its newest update. */
+        get: operations["get_incidents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidenttemplate/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates a template for incidents, or changes the one with the given `templateid`. */
+        post: operations["post_incidenttemplate_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidenttemplate/{templateid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a template for incidents. */
+        delete: operations["delete_incidenttemplate_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidenttemplates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's templates for incidents. */
+        get: operations["get_incidenttemplates"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1517,6 +1727,23 @@ export interface paths {
         post?: never;
         /** Deletes a monitor and its history. */
         delete: operations["delete_monitor_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/{monitorid}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns what the latest failing checks of a monitor saw. */
+        get: operations["get_monitor_evidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2472,6 +2699,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/statuspage/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Renders a status page as `statuspage/save` would save it. Nothing is stored. */
+        post: operations["post_statuspage_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a status page, or changes the one with the given `pageid`. Omitted fields retain
+         *     their values. `sections` and `rules` are complete lists.
+         */
+        post: operations["post_statuspage_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a status page with its images and rules, and the incidents that no other page shows. */
+        delete: operations["delete_statuspage_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns a status page with its sections, components and rules. */
+        get: operations["get_statuspage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/image": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stores an image of a status page. */
+        post: operations["post_statuspage_image"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/image/{kind}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an image of a status page. */
+        delete: operations["delete_statuspage_image_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/token/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the access token of a status page. The old one becomes invalid. */
+        post: operations["post_statuspage_token_rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's status pages. */
+        get: operations["get_statuspages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/team/delete": {
         parameters: {
             query?: never;
@@ -2750,6 +3116,60 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webpush/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a browser needs to subscribe to push messages, and the caller's subscriptions. */
+        get: operations["get_webpush_key"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webpush/subscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Subscribes a browser of the caller. The caller's notifier of type webpush in the team, which
+         *     sends to all of the caller's browsers, is created, or turned on. Repeating it changes nothing.
+         */
+        post: operations["post_webpush_subscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webpush/{subscriptionid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a browser of the caller: it receives no more push messages. */
+        delete: operations["delete_webpush_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3098,6 +3518,7 @@ export interface components {
              * @description The policy that escalates it; null if none does.
              */
             policyid?: string | null;
+            reason?: components["schemas"]["Reason"] | null;
             resolved?: components["schemas"]["Resolution"] | null;
             severity: components["schemas"]["Severity"];
             /**
@@ -3120,6 +3541,8 @@ export interface components {
         /** @description One alert with its timeline. */
         AlertDetail: {
             alert: components["schemas"]["Alert"];
+            /** @description What its checks saw, oldest first; retained for 30 days. */
+            evidence: components["schemas"]["EvidenceRecord"][];
             success: boolean;
             /** @description What happened and who did what, oldest first. */
             timeline: components["schemas"]["TimelineEntry"][];
@@ -3197,6 +3620,32 @@ export interface components {
             message: string;
             success: boolean;
         };
+        Assertion: {
+            comparison: components["schemas"]["Comparison"];
+            fails_as: components["schemas"]["FailsAs"];
+            match: components["schemas"]["AssertionMatch"];
+            property: string;
+            source: components["schemas"]["AssertionSource"];
+            target: string;
+        };
+        /**
+         * @description Of several values, how many must satisfy an assertion.
+         * @enum {string}
+         */
+        AssertionMatch: "all" | "any";
+        /** @description The result of an assertion. */
+        AssertionResult: {
+            fails_as: components["schemas"]["FailsAs"];
+            /** @description The beginning of the value found; null if there was none. */
+            found?: string | null;
+            /** @description Its place among the assertions of the monitor, from 0. */
+            index: number;
+            /** @description What is wrong; empty if it passed. */
+            message: string;
+            passed: boolean;
+        };
+        /** @description What an assertion is about; later versions may have more. */
+        AssertionSource: components["schemas"]["KnownAssertionSource"] | string;
         /** @description Assigns an alert. */
         AssignAlert: {
             /** @description A member of the team; empty or null for nobody. */
@@ -3413,6 +3862,44 @@ export interface components {
         CommentAlert: {
             text: string;
         };
+        /**
+         * @description How an assertion compares a value with its target.
+         * @enum {string}
+         */
+        Comparison: "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with" | "matches" | "not_matches" | "less_than" | "at_most" | "greater_than" | "at_least" | "in" | "not_in" | "exists" | "not_exists" | "empty" | "not_empty";
+        ComponentAnswer: {
+            component: components["schemas"]["StatuspageComponent"];
+            message: string;
+            success: boolean;
+        };
+        /**
+         * @description Whether a component shows something that its page shows or not.
+         * @enum {string}
+         */
+        ComponentChoice: "inherit" | "yes" | "no";
+        /** @description What a component shows. */
+        ComponentDisplay: {
+            certificate?: components["schemas"]["ComponentChoice"];
+            response_time?: components["schemas"]["ComponentChoice"];
+            uptime?: components["schemas"]["ComponentChoice"];
+        };
+        ComponentMonitor: {
+            /** Format: uuid */
+            monitorid: string;
+            name: string;
+        };
+        /** @description A status that a user has set. */
+        ComponentOverride: {
+            note: string;
+            status: components["schemas"]["ComponentStatus"];
+            /** Format: date-time */
+            until?: string | null;
+        };
+        /**
+         * @description A status of a component that people may set.
+         * @enum {string}
+         */
+        ComponentStatus: "operational" | "under_maintenance" | "degraded_performance" | "partial_outage" | "major_outage";
         /** @description One way to notify the caller. */
         ContactRule: {
             /**
@@ -3546,6 +4033,107 @@ export interface components {
         ErrorCode: components["schemas"]["KnownErrorCode"] | string;
         /** @description The type of an event; later versions may have more. */
         EventType: components["schemas"]["KnownEventType"] | string;
+        /**
+         * @description What a check saw. Parts that it did not reach are null. Credentials are replaced by
+         *     `[redacted]`.
+         */
+        Evidence: {
+            assertions: components["schemas"]["AssertionResult"][];
+            certificate?: components["schemas"]["EvidenceCertificate"] | null;
+            connection?: components["schemas"]["EvidenceConnection"] | null;
+            /** @description The redirects that were followed. */
+            hops: components["schemas"]["EvidenceHop"][];
+            phases: components["schemas"]["Phases"];
+            request?: components["schemas"]["EvidenceRequest"] | null;
+            resolved?: components["schemas"]["EvidenceResolved"] | null;
+            response?: components["schemas"]["EvidenceResponse"] | null;
+            /** @description What was sent (`C:`) and received (`S:`), for protocols of few lines. */
+            transcript: string[];
+        };
+        EvidenceCertificate: {
+            chain: components["schemas"]["ChainCertificate"][];
+            /** Format: date-time */
+            expires: string;
+            /** @description The SHA-256 of the certificate, as hex. */
+            fingerprint: string;
+            issuer: string;
+            /** @description The kind and size of its key, such as `rsa 2048`. */
+            key: string;
+            names: string[];
+            subject: string;
+            trusted: boolean;
+        };
+        EvidenceConnection: {
+            address?: string | null;
+            /** @description `1.0`, `1.1` or `2`. */
+            http_version?: string | null;
+            tls?: components["schemas"]["EvidenceTls"] | null;
+        };
+        EvidenceHop: {
+            location: string;
+            /** Format: int32 */
+            status: number;
+        };
+        /**
+         * @description How much of what failing checks see is stored; head leaves out bodies.
+         * @enum {string}
+         */
+        EvidenceLevel: "full" | "head" | "none";
+        /** @description The latest evidence of a monitor. */
+        EvidenceList: {
+            /** @description Newest first. */
+            evidence: components["schemas"]["EvidenceRecord"][];
+            success: boolean;
+        };
+        /**
+         * @description Which check of an outage evidence is of; blip for a failure that was not confirmed.
+         * @enum {string}
+         */
+        EvidenceOf: "first" | "confirming" | "last" | "recovery" | "blip";
+        /** @description Evidence with the check that it is of. */
+        EvidenceRecord: components["schemas"]["Evidence"] & {
+            /** Format: uuid */
+            alertid?: string | null;
+            /** Format: date-time */
+            at: string;
+            /** Format: uuid */
+            evidenceid: string;
+            message: string;
+            of: components["schemas"]["EvidenceOf"];
+            reason?: components["schemas"]["Reason"] | null;
+            /** @description Where the check ran; null if the service itself checked. */
+            region?: string | null;
+        };
+        EvidenceRequest: {
+            /** Format: int64 */
+            body_bytes: number;
+            /** @description Pairs of name and value. */
+            headers: string[][];
+            method: string;
+            url: string;
+        };
+        EvidenceResolved: {
+            addresses: string[];
+        };
+        EvidenceResponse: {
+            /** @description The first 4 KiB as text; other bytes are `·`. */
+            body: string;
+            /**
+             * Format: int64
+             * @description How many bytes were read, after decoding.
+             */
+            body_bytes: number;
+            /** @description Pairs of name and value. */
+            headers: string[][];
+            /** Format: int32 */
+            status: number;
+            truncated: boolean;
+        };
+        EvidenceTls: {
+            alpn?: string | null;
+            cipher: string;
+            version: string;
+        };
         ExportedAccount: {
             /** @description Whether the caller administers the installation. */
             admin: boolean;
@@ -3636,6 +4224,11 @@ export interface components {
             /** @description The new end: a local time in the zone of the window, or a time with an offset or Z. */
             until: string;
         };
+        /**
+         * @description What a failing assertion makes of its monitor.
+         * @enum {string}
+         */
+        FailsAs: "down" | "degraded";
         /** @description The URL of a calendar. */
         FeedUrl: {
             message: string;
@@ -3668,6 +4261,8 @@ export interface components {
             load_time?: number | null;
             message: string;
             phases: components["schemas"]["Phases"];
+            /** @description Why an on-demand check did not pass; absent otherwise. */
+            reason?: components["schemas"]["Reason"];
             /** @description The result of each region; empty if only the service itself checked. */
             regions: components["schemas"]["RegionBeat"][];
             /** @description What the heartbeat counts as in statistics; absent where it is not known yet. */
@@ -3675,6 +4270,7 @@ export interface components {
             status: components["schemas"]["HeartbeatStatus"];
         };
         HeartbeatAnswer: {
+            evidence?: components["schemas"]["Evidence"] | null;
             heartbeat: components["schemas"]["Heartbeat"];
             message: string;
             success: boolean;
@@ -3718,6 +4314,142 @@ export interface components {
          * @enum {string}
          */
         HttpMethod: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+        ImageAnswer: {
+            message: string;
+            success: boolean;
+            /** @description Where the image is. */
+            url: string;
+        };
+        /**
+         * @description The impact of an incident that people may set.
+         * @enum {string}
+         */
+        Impact: "none" | "minor" | "major" | "critical";
+        /** @description An incident or a maintenance. */
+        Incident: {
+            auto_end: boolean;
+            auto_start: boolean;
+            backfilled: boolean;
+            cancelled: boolean;
+            components: components["schemas"]["IncidentComponent"][];
+            /** Format: date-time */
+            created: string;
+            impact: components["schemas"]["ShownImpact"];
+            impact_override?: components["schemas"]["Impact"] | null;
+            /** Format: uuid */
+            incidentid: string;
+            kind: components["schemas"]["IncidentKind"];
+            /** Format: date-time */
+            modified: string;
+            pageids: string[];
+            postmortem?: components["schemas"]["Postmortem"] | null;
+            remind_hours: number[];
+            repeat: string;
+            /** Format: date-time */
+            resolved?: string | null;
+            ruleid?: string | null;
+            /** Format: date-time */
+            scheduled_for?: string | null;
+            /** Format: date-time */
+            scheduled_until?: string | null;
+            /** @description All pages that show it. */
+            shown_on: string[];
+            source: components["schemas"]["IncidentSource"];
+            /** Format: date-time */
+            started: string;
+            state: components["schemas"]["IncidentState"];
+            status: components["schemas"]["IncidentStatus"];
+            texts: Record<string, never>;
+            timezone: string;
+            title: string;
+            /** @description Newest first. In a list, only the newest one. */
+            updates: components["schemas"]["IncidentUpdate"][];
+        };
+        IncidentAnswer: {
+            incident: components["schemas"]["Incident"];
+            message: string;
+            success: boolean;
+        };
+        IncidentComponent: {
+            /** Format: uuid */
+            componentid: string;
+            /** @description Its name, also after it was deleted. */
+            name: string;
+            status: components["schemas"]["ComponentStatus"];
+        };
+        /**
+         * @description An incident, or a maintenance.
+         * @enum {string}
+         */
+        IncidentKind: "incident" | "maintenance";
+        IncidentList: {
+            incidents: components["schemas"]["Incident"][];
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
+        /**
+         * @description Who has opened an incident.
+         * @enum {string}
+         */
+        IncidentSource: "person" | "rule";
+        /**
+         * @description Whether an incident is shown.
+         * @enum {string}
+         */
+        IncidentState: "draft" | "published" | "discarded";
+        /**
+         * @description The status of an incident, or of a maintenance.
+         * @enum {string}
+         */
+        IncidentStatus: "investigating" | "identified" | "monitoring" | "resolved" | "scheduled" | "in_progress" | "verifying" | "completed";
+        IncidentStatusChange: {
+            /** Format: uuid */
+            componentid: string;
+            name: string;
+            new_status: components["schemas"]["ComponentStatus"];
+            old_status: components["schemas"]["ComponentStatus"];
+        };
+        /** @description A template for incidents. */
+        IncidentTemplate: {
+            body: string;
+            components: string[];
+            /** Format: date-time */
+            created: string;
+            impact?: components["schemas"]["Impact"] | null;
+            kind: components["schemas"]["IncidentKind"];
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            status?: components["schemas"]["IncidentStatus"] | null;
+            /** Format: uuid */
+            templateid: string;
+            title: string;
+        };
+        IncidentUpdate: {
+            body: string;
+            components: components["schemas"]["IncidentStatusChange"][];
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            display_at: string;
+            /** Format: date-time */
+            edited?: string | null;
+            notify: boolean;
+            status: components["schemas"]["IncidentStatus"];
+            texts: Record<string, never>;
+            /** Format: uuid */
+            updateid: string;
+        };
+        IncidentWhole: {
+            incident: components["schemas"]["Incident"];
+            success: boolean;
+        };
+        /**
+         * @description The status of a status page.
+         * @enum {string}
+         */
+        Indicator: "none" | "maintenance" | "minor" | "major" | "critical";
         /** @description The invitations of the team that were not accepted yet. */
         InvitationList: {
             invitations: components["schemas"]["ListedInvitation"][];
@@ -3816,20 +4548,25 @@ export interface components {
             userid: string;
         };
         /**
+         * @description The known values of AssertionSource.
+         * @enum {string}
+         */
+        KnownAssertionSource: "status" | "redirects" | "body_size" | "final_url" | "http_version" | "header" | "body" | "json" | "response_time" | "tls" | "certificate" | "address" | "code" | "record" | "records" | "ttl" | "dnssec";
+        /**
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "policy.create" | "policy.update" | "policy.delete" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.override" | "schedule.feed" | "routing.update" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "webpush.subscribe" | "webpush.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "policy.create" | "policy.update" | "policy.delete" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.override" | "schedule.feed" | "routing.update" | "statuspage.create" | "statuspage.update" | "statuspage.delete" | "statuspage.component" | "incident.create" | "incident.update" | "incident.post" | "incident.publish" | "incident.postmortem" | "incident.delete" | "incidenttemplate.create" | "incidenttemplate.update" | "incidenttemplate.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
          */
-        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "alert" | "alerts" | "maintenance" | "policy" | "schedule" | "routing" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
+        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "browser" | "alert" | "alerts" | "maintenance" | "policy" | "schedule" | "routing" | "statuspage" | "incident" | "incidenttemplate" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "policy_linked" | "schedule_linked" | "not_running" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "page_locked" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "policy_linked" | "schedule_linked" | "not_running" | "slug_taken" | "domain_taken" | "incident_closed" | "last_update" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
@@ -3844,7 +4581,12 @@ export interface components {
          * @description The known values of NotifierType.
          * @enum {string}
          */
-        KnownNotifierType: "email" | "webhook" | "account" | "slack" | "discord" | "telegram" | "teams" | "ntfy" | "pushover" | "gotify" | "pagerduty" | "google_chat" | "mattermost" | "matrix" | "opsgenie" | "apprise" | "twilio" | "signal" | "alertmanager";
+        KnownNotifierType: "email" | "webhook" | "account" | "slack" | "discord" | "telegram" | "teams" | "ntfy" | "pushover" | "gotify" | "pagerduty" | "google_chat" | "mattermost" | "matrix" | "opsgenie" | "apprise" | "twilio" | "signal" | "alertmanager" | "webpush";
+        /**
+         * @description The known values of Reason.
+         * @enum {string}
+         */
+        KnownReason: "dns_nxdomain" | "dns_no_address" | "dns_servfail" | "dns_refused" | "dns_no_records" | "dns_answer" | "dnssec" | "connect_refused" | "connect_reset" | "connect_timeout" | "unreachable" | "no_reply" | "packet_loss" | "proxy" | "tls_handshake" | "tls_version" | "tls_timeout" | "tls_untrusted" | "tls_self_signed" | "tls_expired" | "tls_not_yet_valid" | "tls_name" | "tls_client_certificate" | "certificate_expiring" | "certificate_changed" | "http_status" | "http_redirects" | "http_invalid" | "http_incomplete" | "http_version" | "timeout_first_byte" | "timeout_body" | "keyword" | "auth" | "protocol" | "assertion" | "slow" | "members" | "missed" | "reported" | "other";
         /**
          * @description The known values of SessionMethod.
          * @enum {string}
@@ -3991,6 +4733,31 @@ export interface components {
             method: components["schemas"]["SessionMethod"];
             /** Format: uuid */
             sessionid: string;
+        };
+        /** @description A status page in the list. */
+        ListedStatuspage: {
+            access: components["schemas"]["StatuspageAccess"];
+            /**
+             * Format: int64
+             * @description How many components it has.
+             */
+            components: number;
+            indicator: components["schemas"]["Indicator"];
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            /** Format: int64 */
+            open_incidents: number;
+            /** Format: uuid */
+            pageid: string;
+            published: boolean;
+            slug: string;
+            /**
+             * Format: int64
+             * @description How many subscribers it has.
+             */
+            subscribers: number;
+            url: string;
         };
         ListedStream: {
             /** Format: date-time */
@@ -4422,6 +5189,8 @@ export interface components {
             uri: string;
         };
         Monitor: {
+            /** @description What the result of a check must be like. */
+            assertions: components["schemas"]["Assertion"][];
             /** @description Why checks cannot be performed at present; absent if they can. */
             blocked?: string | null;
             /** Format: date-time */
@@ -4431,6 +5200,8 @@ export interface components {
             /** @description The monitors it depends on. */
             depends_on: components["schemas"]["Dependency"][];
             dns?: components["schemas"]["MonitorDns"] | null;
+            /** @description How much of what failing checks see is stored. */
+            evidence: components["schemas"]["EvidenceLevel"];
             /**
              * Format: int32
              * @description From how many outages within `flap_within` it counts as flapping; 0 for never.
@@ -4477,6 +5248,7 @@ export interface components {
             push_url?: string | null;
             /** @description How many regions must agree before it counts as down: any, majority, all or a number. */
             quorum: string;
+            reason?: components["schemas"]["Reason"] | null;
             /** @description True if secrets were removed, because the caller may not edit. */
             redacted?: boolean;
             /** @description The regions it is checked from; `local` is the node that owns the monitor. */
@@ -4945,6 +5717,11 @@ export interface components {
             /** Format: uuid */
             userid: string;
         };
+        /**
+         * @description What the rule of a status page does when everything works again.
+         * @enum {string}
+         */
+        OnRecovery: "monitor" | "resolve" | "leave";
         /** @description A user named by their id. */
         OneUser: {
             userid: string;
@@ -4993,6 +5770,8 @@ export interface components {
             memberships: components["schemas"]["ExportedMembership"][];
             /** @description The personal notifiers of the caller, without their secrets. */
             notifiers: components["schemas"]["ExportedNotifier"][];
+            /** @description The browsers that receive push messages. */
+            push_subscriptions: components["schemas"]["PushSubscription"][];
             sessions: components["schemas"]["ExportedSession"][];
             success: boolean;
         };
@@ -5061,6 +5840,11 @@ export interface components {
              * @description Seconds.
              */
             shortest_interval: number;
+            /**
+             * Format: int32
+             * @description The maximum number of status pages; null for no limit.
+             */
+            status_pages?: number | null;
             /**
              * Format: int32
              * @description The maximum number of users; null for no limit.
@@ -5161,10 +5945,24 @@ export interface components {
             scheduleid?: string;
             userid?: string;
         };
+        Postmortem: {
+            body: string;
+            published: boolean;
+        };
         /** @description The key that was pressed in a call; Twilio sends more fields. */
         PressedKey: {
             /** @description 1 acknowledges. */
             Digits?: string | null;
+        };
+        /** @description A page as visitors would see it. */
+        PreviewAnswer: {
+            /** @description The size of the compressed HTML. */
+            bytes: number;
+            /** @description The style sheet of the page. */
+            css: string;
+            html: string;
+            success: boolean;
+            warnings: components["schemas"]["FieldError"][];
         };
         /** @description The plan to preview. The other fields of `membership/save` are ignored. */
         PreviewMembership: {
@@ -5212,11 +6010,59 @@ export interface components {
             since: string;
             version: string;
         };
+        /** @description Whether subscribers are notified of a draft that is published. */
+        PublishIncident: {
+            /** @description Default: true. */
+            notify?: boolean | null;
+        };
+        /** @description What a browser needs to subscribe to push messages, and the caller's subscriptions. */
+        PushKey: {
+            /** @description The public key of the installation in base64url, for `applicationServerKey`. */
+            key: string;
+            /**
+             * Format: uuid
+             * @description The caller's notifier of type webpush in the team; null if there is none.
+             */
+            notifierid?: string | null;
+            /** @description The caller's browsers, oldest first. */
+            subscriptions: components["schemas"]["PushSubscription"][];
+            success: boolean;
+        };
         /** @description The new push URL of a monitor. */
         PushRotated: {
             message: string;
             push_url: string;
             success: boolean;
+        };
+        /** @description The browser receives push messages. */
+        PushSubscribed: {
+            message: string;
+            /**
+             * Format: uuid
+             * @description The notifier that sends to the caller's browsers, for contact rules.
+             */
+            notifierid: string;
+            /** Format: uuid */
+            subscriptionid: string;
+            success: boolean;
+        };
+        /** @description A browser that receives push messages. */
+        PushSubscription: {
+            /** @description The user agent that it was subscribed with. */
+            agent: string;
+            /** Format: date-time */
+            created: string;
+            /** @description The SHA-256 of its `endpoint` in hexadecimal, by which a browser recognizes itself. */
+            fingerprint: string;
+            /**
+             * Format: date-time
+             * @description When its push service last accepted a message, to the day; null if it never has.
+             */
+            last_used?: string | null;
+            /** @description The host of its push service. */
+            service: string;
+            /** Format: uuid */
+            subscriptionid: string;
         };
         Pushed: {
             msg?: string;
@@ -5243,6 +6089,8 @@ export interface components {
          * @enum {string}
          */
         QuietThen: "hold" | "drop";
+        /** @description Why a check did not pass; later versions may have more. */
+        Reason: components["schemas"]["KnownReason"] | string;
         /** @description The caller's credentials, entered again. */
         Reauthenticate: {
             /** @description A code from the authenticator app, or a recovery code; required if MFA is on. */
@@ -5473,9 +6321,51 @@ export interface components {
             tags: string[];
             time_zone: string;
         };
+        /**
+         * @description What the rule of a status page does with an incident.
+         * @enum {string}
+         */
+        RuleMode: "draft" | "publish";
         /** @description A key pair to create (without `apikeyid`) or to rename. */
         SaveApiKey: components["schemas"]["NewApiKey"] & {
             apikeyid?: string | null;
+        };
+        /** @description What the result of a check must be like. */
+        SaveAssertion: {
+            comparison: components["schemas"]["Comparison"];
+            fails_as?: components["schemas"]["FailsAs"] | null;
+            match?: components["schemas"]["AssertionMatch"] | null;
+            /**
+             * @description For json a JSONPath, for header a name, for response_time, tls, certificate and dnssec
+             *     one of their values; otherwise empty.
+             */
+            property?: string | null;
+            source: components["schemas"]["KnownAssertionSource"];
+            /** @description A text, a number or a boolean; for in and not_in up to 64 items, separated by commas. */
+            target?: string | null;
+        };
+        SaveComponent: {
+            /** @description A short name for badges. */
+            alias?: string | null;
+            componentid?: string | null;
+            description?: string | null;
+            display?: components["schemas"]["ComponentDisplay"] | null;
+            /** @description A URL to show. */
+            link?: string | null;
+            /** @description The ids of monitors, as an array or separated by commas, or objects with `monitorid`. */
+            monitors?: string[] | null;
+            /** @description That of its first monitor is shown if it is empty. */
+            name?: string | null;
+            /** @description How many of its monitors must be up: `all`, `any` or a number. */
+            needs?: string | null;
+            only_show_if_degraded?: boolean | null;
+            own_status?: components["schemas"]["ComponentStatus"] | null;
+            /** @description From when on its uptime counts; empty for all data. */
+            since?: string | null;
+            /** @description Also includes every monitor with this tag. */
+            tag?: string | null;
+            texts?: Record<string, never> | null;
+            uptime_from?: components["schemas"]["UptimeFrom"] | null;
         };
         /** @description One way to notify the caller. */
         SaveContactRule: {
@@ -5567,6 +6457,80 @@ export interface components {
             /** @description Required. */
             url?: string | null;
             username?: string | null;
+        };
+        /** @description An incident to create (without `incidentid`) or to change. */
+        SaveIncident: {
+            auto_end?: boolean | null;
+            auto_start?: boolean | null;
+            /** @description Of any of the team's pages. */
+            components?: components["schemas"]["SaveIncidentComponent"][] | null;
+            impact_override?: components["schemas"]["Impact"] | null;
+            incidentid?: string | null;
+            kind?: components["schemas"]["IncidentKind"] | null;
+            /** @description Whether subscribers are notified of a new incident. Default: true. */
+            notify?: boolean | null;
+            /** @description Pages that it affects as a whole. */
+            pageids?: string[] | null;
+            /** @description How many hours before the start subscribers are reminded. */
+            remind_hours?: number[] | null;
+            /** @description A recurrence rule, such as `FREQ=WEEKLY;BYDAY=MO`. */
+            repeat?: string | null;
+            /** Format: date-time */
+            resolved?: string | null;
+            /**
+             * Format: date-time
+             * @description Of a maintenance, as the next ones.
+             */
+            scheduled_for?: string | null;
+            /** Format: date-time */
+            scheduled_until?: string | null;
+            /** Format: date-time */
+            started?: string | null;
+            state?: components["schemas"]["IncidentState"] | null;
+            /** @description A template for a new incident. */
+            templateid?: string | null;
+            texts?: Record<string, never> | null;
+            /** @description Of the rule. */
+            timezone?: string | null;
+            /** @description Required for a new incident without a template. */
+            title?: string | null;
+            update?: components["schemas"]["SaveIncidentUpdate"] | null;
+        };
+        /** @description A component with the status that an incident gives it. */
+        SaveIncidentComponent: {
+            componentid: string;
+            status?: components["schemas"]["ComponentStatus"] | null;
+        };
+        /** @description A template to create (without `templateid`) or to change. */
+        SaveIncidentTemplate: {
+            body?: string | null;
+            /** @description The ids of components. */
+            components?: string[] | null;
+            impact?: components["schemas"]["Impact"] | null;
+            kind?: components["schemas"]["IncidentKind"] | null;
+            /** @description Required for a new template, as the title and the body. */
+            name?: string | null;
+            status?: components["schemas"]["IncidentStatus"] | null;
+            templateid?: string | null;
+            title?: string | null;
+        };
+        /** @description An update to post (without `updateid`) or to change. */
+        SaveIncidentUpdate: {
+            /** @description Markdown. Required for a new update. */
+            body?: string | null;
+            /** @description Components whose status changes. */
+            components?: components["schemas"]["SaveIncidentComponent"][] | null;
+            /**
+             * Format: date-time
+             * @description Not in the future. Default: now.
+             */
+            display_at?: string | null;
+            notify?: boolean | null;
+            /** @description Opens a resolved incident again. */
+            reopen?: boolean | null;
+            status?: components["schemas"]["IncidentStatus"] | null;
+            texts?: Record<string, never> | null;
+            updateid?: string | null;
         };
         /** @description A person to invite, or an invitation (with `invitationid`) that gets a new link. */
         SaveInvitation: {
@@ -5726,8 +6690,11 @@ export interface components {
          *     form in which they are returned.
          */
         SaveMonitor: {
+            /** @description What the result of a check must be like, at most 20. For every type except api and group. */
+            assertions?: components["schemas"]["SaveAssertion"][] | null;
             depends_on?: components["schemas"]["TextOrList"] | null;
             dns?: components["schemas"]["SaveDns"] | null;
+            evidence?: components["schemas"]["EvidenceLevel"] | null;
             /**
              * Format: int64
              * @description The `revision` that the change is based on; 409 if it is not the stored one.
@@ -5891,6 +6858,25 @@ export interface components {
             after?: number | null;
             notify: components["schemas"]["PolicyTarget"][];
         };
+        SavePostmortem: {
+            /** @description Markdown; empty removes it. */
+            body?: string | null;
+            notify?: boolean | null;
+            published?: boolean | null;
+        };
+        /** @description The keys that messages to a browser are encrypted with, in base64url. */
+        SavePushKeys: {
+            /** @description The secret of the subscription: 16 bytes. */
+            auth: string;
+            /** @description The public key of the browser: 65 bytes. */
+            p256dh: string;
+        };
+        /** @description A subscription as a browser returns it (`PushSubscription.toJSON()`); other fields are ignored. */
+        SavePushSubscription: {
+            /** @description The address of the browser at its push service, with https. */
+            endpoint: string;
+            keys: components["schemas"]["SavePushKeys"];
+        };
         /** @description Quiet hours. */
         SaveQuiet: {
             except?: components["schemas"]["Severity"] | null;
@@ -5945,6 +6931,16 @@ export interface components {
             /** @description The time zone of handovers and hours. Required for a new schedule. */
             time_zone?: string | null;
         };
+        SaveSection: {
+            collapsed?: components["schemas"]["SectionCollapsed"] | null;
+            /** @description All components in their order; at most 500 on a page. */
+            components?: components["schemas"]["SaveComponent"][] | null;
+            description?: string | null;
+            /** @description May be empty: no heading. */
+            name?: string | null;
+            sectionid?: string | null;
+            texts?: Record<string, never> | null;
+        };
         /**
          * @description A service account to create (without `serviceid`), which needs a name and a role, or to
          *     change; fields that are omitted stay as they are.
@@ -5964,6 +6960,52 @@ export interface components {
             password1?: string | null;
             /** @description Must equal password1. */
             password2?: string | null;
+        };
+        /** @description A status page to create (without `pageid`) or to change. */
+        SaveStatuspage: {
+            access?: components["schemas"]["StatuspageAccess"] | null;
+            /** @description Addresses or networks; empty for all. */
+            allowed_networks?: string[] | null;
+            appearance?: components["schemas"]["StatuspageAppearance"] | null;
+            /** @description Markdown. */
+            description?: string | null;
+            display?: components["schemas"]["StatuspageDisplay"] | null;
+            domains?: components["schemas"]["StatuspageDomain"][] | null;
+            /** @description Origins that may frame the page; `*` for all. */
+            embed_origins?: string[] | null;
+            /** @description Markdown. */
+            footer?: string | null;
+            /** @description Whether search engines may list it. Default: false. */
+            indexed?: boolean | null;
+            language?: components["schemas"]["StatuspageLanguage"] | null;
+            /** @description Further languages. */
+            languages?: components["schemas"]["StatuspageLanguage"][] | null;
+            /** @description Required for a new page. */
+            name?: string | null;
+            pageid?: string | null;
+            /** @description Never returned. */
+            password?: string | null;
+            /** @description Whether everybody with access can see it. Default: false. */
+            published?: boolean | null;
+            /** @description All rules in their order. */
+            rules?: components["schemas"]["SaveRule"][] | null;
+            /**
+             * @description All sections in their order: those with an id are changed, others are created, and
+             *     those left out are deleted.
+             */
+            sections?: components["schemas"]["SaveSection"][] | null;
+            /**
+             * Format: int32
+             * @description Seconds that an outage must last before it is shown.
+             */
+            shown_after?: number | null;
+            /** @description The name of the page in its URL. Made of the name unless sent. */
+            slug?: string | null;
+            subscribe?: components["schemas"]["StatuspageSubscribe"] | null;
+            /** @description Translations: `{"de": {"name": "…"}}`. */
+            texts?: Record<string, never> | null;
+            /** @description The name of a time zone. */
+            timezone?: string | null;
         };
         /**
          * @description A stream to create (without `streamid`), which needs a URL, or to change; fields that are
@@ -6074,6 +7116,11 @@ export interface components {
             /** Format: int64 */
             up: number;
         };
+        /**
+         * @description When a section is closed at first.
+         * @enum {string}
+         */
+        SectionCollapsed: "never" | "always" | "operational" | "inherit";
         /** @description Selects all monitors, or those that match every condition. Other fields are rejected. */
         SelectMonitors: {
             /** @description true selects all monitors; it excludes the conditions. */
@@ -6138,9 +7185,31 @@ export interface components {
         };
         /** @description How a session was opened; later versions may have more. */
         SessionMethod: components["schemas"]["KnownSessionMethod"] | string;
+        /** @description A status that is set for a component. */
+        SetComponentStatus: {
+            note?: string | null;
+            /** @description A status, or `automatic` for the one that follows from its monitors. */
+            status: components["schemas"]["SetStatus"];
+            /**
+             * Format: date-time
+             * @description Until when; until it is changed unless sent.
+             */
+            until?: string | null;
+        };
         /** @description Sets the severity of an open alert. */
         SetSeverity: {
             severity: components["schemas"]["Severity"];
+        };
+        /**
+         * @description A status to set, or `automatic`.
+         * @enum {string}
+         */
+        SetStatus: "operational" | "under_maintenance" | "degraded_performance" | "partial_outage" | "major_outage" | "automatic";
+        /** @description An image of a page. */
+        SetStatuspageImage: {
+            /** @description Base64: PNG, JPEG, WebP or SVG, up to 256 KiB. */
+            data: string;
+            kind: components["schemas"]["StatuspageImage"];
         };
         /**
          * @description Where the value of a setting comes from; `derived` from other settings.
@@ -6172,6 +7241,16 @@ export interface components {
              */
             userid?: string | null;
         };
+        /**
+         * @description The impact of an incident or a maintenance.
+         * @enum {string}
+         */
+        ShownImpact: "none" | "maintenance" | "minor" | "major" | "critical";
+        /**
+         * @description The status that a component is shown with.
+         * @enum {string}
+         */
+        ShownStatus: "unknown" | "operational" | "under_maintenance" | "degraded_performance" | "partial_outage" | "major_outage";
         /** @description A new account with its own team. */
         SignUp: {
             /** Format: email */
@@ -6262,6 +7341,190 @@ export interface components {
              * @description Based on the number of heartbeats, in percent.
              */
             uptime_checks?: number | null;
+        };
+        /** @description A status page. */
+        Statuspage: {
+            access: components["schemas"]["StatuspageAccess"];
+            /** @description Only for callers who may edit the page. */
+            access_token?: string | null;
+            allowed_networks: string[];
+            appearance: components["schemas"]["StatuspageAppearance"];
+            /** Format: date-time */
+            created: string;
+            description: string;
+            display: components["schemas"]["StatuspageDisplay"];
+            domains: components["schemas"]["StatuspageDomain"][];
+            embed_origins: string[];
+            footer: string;
+            has_password: boolean;
+            indexed: boolean;
+            language: components["schemas"]["StatuspageLanguage"];
+            languages: components["schemas"]["StatuspageLanguage"][];
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            /** Format: uuid */
+            pageid: string;
+            published: boolean;
+            rules: components["schemas"]["StatuspageRule"][];
+            sections: components["schemas"]["StatuspageSection"][];
+            /** Format: int32 */
+            shown_after: number;
+            slug: string;
+            subscribe: components["schemas"]["StatuspageSubscribe"];
+            texts: Record<string, never>;
+            timezone: string;
+            /** @description The public URL. */
+            url: string;
+        };
+        /**
+         * @description Who may see a status page.
+         * @enum {string}
+         */
+        StatuspageAccess: "public" | "password" | "token" | "members";
+        StatuspageAnswer: {
+            message: string;
+            statuspage: components["schemas"]["Statuspage"];
+            success: boolean;
+        };
+        /** @description How a page looks. */
+        StatuspageAppearance: {
+            /** @description `#rrggbb`; empty for the built-in one. */
+            accent?: string | null;
+            custom_css?: string;
+            favicon?: string | null;
+            layout?: components["schemas"]["StatuspageLayout"];
+            links?: components["schemas"]["StatuspageLink"][];
+            /** @description The URL of the image; read-only, as the next two. */
+            logo?: string | null;
+            logo_dark?: string | null;
+            powered_by?: boolean;
+            scheme?: components["schemas"]["StatuspageScheme"];
+        };
+        /**
+         * @description When sections are closed at first.
+         * @enum {string}
+         */
+        StatuspageCollapsed: "never" | "always" | "operational";
+        /** @description A component of a status page. */
+        StatuspageComponent: {
+            alias: string;
+            /** Format: uuid */
+            componentid: string;
+            description: string;
+            display: components["schemas"]["ComponentDisplay"];
+            link: string;
+            monitors: components["schemas"]["ComponentMonitor"][];
+            name: string;
+            needs: string;
+            only_show_if_degraded: boolean;
+            override?: components["schemas"]["ComponentOverride"] | null;
+            own_status: components["schemas"]["ComponentStatus"];
+            /** Format: date-time */
+            since?: string | null;
+            status: components["schemas"]["ShownStatus"];
+            tag: string;
+            texts: Record<string, never>;
+            uptime_from: components["schemas"]["UptimeFrom"];
+        };
+        /** @description What a page shows. */
+        StatuspageDisplay: {
+            bars?: boolean;
+            certificates?: boolean;
+            collapsed?: components["schemas"]["StatuspageCollapsed"];
+            /** Format: int32 */
+            decimals?: number;
+            /**
+             * Format: int32
+             * @description 30, 60 or 90.
+             */
+            history_days?: number;
+            /** Format: int32 */
+            incident_days?: number;
+            /** @description Individual outages with their times. */
+            outages?: boolean;
+            response_times?: boolean;
+            uptime?: boolean;
+        };
+        StatuspageDomain: {
+            domain: string;
+            primary?: boolean;
+            /** @description Read-only. */
+            verified?: boolean;
+        };
+        /**
+         * @description An image of a status page.
+         * @enum {string}
+         */
+        StatuspageImage: "logo" | "logo_dark" | "favicon";
+        /**
+         * @description The language of a status page.
+         * @enum {string}
+         */
+        StatuspageLanguage: "en" | "de" | "fr" | "es" | "nl" | "pt" | "ja" | "ar";
+        /**
+         * @description The layout of a status page.
+         * @enum {string}
+         */
+        StatuspageLayout: "list" | "compact";
+        StatuspageLink: {
+            text: string;
+            url: string;
+        };
+        StatuspageList: {
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            statuspages: components["schemas"]["ListedStatuspage"][];
+            success: boolean;
+        };
+        /** @description A rule that opens incidents. */
+        StatuspageRule: {
+            /** Format: int32 */
+            after: number;
+            components: string[];
+            /** Format: int32 */
+            group: number;
+            impact?: components["schemas"]["Impact"] | null;
+            isactive: boolean;
+            mode: components["schemas"]["RuleMode"];
+            name: string;
+            notify: boolean;
+            on_recovery: components["schemas"]["OnRecovery"];
+            /** Format: int32 */
+            resolve_after: number;
+            /** Format: uuid */
+            ruleid: string;
+            show_cause: boolean;
+            templateid?: string | null;
+        };
+        /**
+         * @description The color scheme of a status page.
+         * @enum {string}
+         */
+        StatuspageScheme: "auto" | "light" | "dark";
+        StatuspageSection: {
+            collapsed: components["schemas"]["SectionCollapsed"];
+            components: components["schemas"]["StatuspageComponent"][];
+            description: string;
+            name: string;
+            /** Format: uuid */
+            sectionid: string;
+            texts: Record<string, never>;
+        };
+        /** @description How visitors can subscribe. */
+        StatuspageSubscribe: {
+            chat?: boolean;
+            choose?: boolean;
+            email?: boolean;
+            feeds?: boolean;
+            reply_to?: string;
+            /** @description The id of an email notifier; null for the service's own mail. */
+            sender?: string | null;
+            webhook?: boolean;
+        };
+        StatuspageWhole: {
+            statuspage: components["schemas"]["Statuspage"];
+            success: boolean;
         };
         StreamList: {
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
@@ -6371,6 +7634,17 @@ export interface components {
             success: boolean;
             teams: components["schemas"]["ListedTeam"][];
         };
+        TemplateAnswer: {
+            incidenttemplate: components["schemas"]["IncidentTemplate"];
+            message: string;
+            success: boolean;
+        };
+        TemplateList: {
+            incidenttemplates: components["schemas"]["IncidentTemplate"][];
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
         /** @description What to test: `streamid` or `url`. With both, the secret of the stream signs. */
         TestStream: {
             /** @description Signs the request; random if there is none. */
@@ -6403,6 +7677,13 @@ export interface components {
             success: boolean;
             /** @description A bearer token. */
             token: string;
+        };
+        TokenAnswer: {
+            access_token: string;
+            message: string;
+            success: boolean;
+            /** @description The page with the new token. */
+            url: string;
         };
         /** @description A message that would be sent. */
         TriedMessage: {
@@ -6445,6 +7726,11 @@ export interface components {
             /** @description The token of the emailed link, or a valid bearer token of the account. */
             tokenid: string;
         };
+        /**
+         * @description What the uptime of a component is computed from.
+         * @enum {string}
+         */
+        UptimeFrom: "monitors" | "incidents" | "none";
         User: {
             /** Format: email */
             email: string;
@@ -12049,6 +13335,135 @@ export interface operations {
             };
         };
     };
+    post_component_status: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the component */
+                componentid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetComponentStatus"];
+            };
+        };
+        responses: {
+            /** @description Set */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComponentAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such component */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_contacts: {
         parameters: {
             query?: never;
@@ -12821,6 +14236,1319 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_incident_save: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveIncident"];
+            };
+        };
+        responses: {
+            /** @description The incident as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently, or the team has the maximum number of open incidents; nothing was saved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_incident_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the incident */
+                incidentid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_incident_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the incident */
+                incidentid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The incident */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentWhole"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_incident_postmortem_save: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the incident */
+                incidentid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavePostmortem"];
+            };
+        };
+        responses: {
+            /** @description The incident with the postmortem */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_incident_publish: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the incident */
+                incidentid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishIncident"];
+            };
+        };
+        responses: {
+            /** @description Published */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The draft was discarded, or modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_incident_update_save: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the incident */
+                incidentid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveIncidentUpdate"];
+            };
+        };
+        responses: {
+            /** @description The incident with the update */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident or update */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The incident is closed, was modified concurrently, or has the maximum number of updates */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_incident_update_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the incident */
+                incidentid: string;
+                /** @description The id of the update */
+                updateid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident or update */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It is the only update, or the incident was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_incidents: {
+        parameters: {
+            query?: {
+                /** @description Incidents per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+                /** @description Only those that this status page shows */
+                pageid?: string;
+                /** @description Only those that name this component */
+                componentid?: string;
+                /** @description Only this kind */
+                kind?: components["schemas"]["IncidentKind"];
+                /** @description Only drafts, open or resolved ones */
+                state?: "draft" | "open" | "resolved";
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The incidents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_incidenttemplate_save: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveIncidentTemplate"];
+            };
+        };
+        responses: {
+            /** @description The template as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such template */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently, or the team has the maximum number of templates; nothing was saved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_incidenttemplate_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the template */
+                templateid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such template */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_incidenttemplates: {
+        parameters: {
+            query?: {
+                /** @description Templates per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The templates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16903,6 +19631,116 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitor_evidence: {
+        parameters: {
+            query?: {
+                /** @description How many; 10 unless set, and 81 at most */
+                limit?: number;
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The evidence */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23002,6 +25840,911 @@ export interface operations {
             };
         };
     };
+    post_statuspage_preview: {
+        parameters: {
+            query?: {
+                /** @description What is shown; default: front. Also accepted in the body */
+                show?: "front" | "incident" | "locked";
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveStatuspage"];
+            };
+        };
+        responses: {
+            /** @description The page as visitors would see it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_statuspage_save: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveStatuspage"];
+            };
+        };
+        responses: {
+            /** @description The status page as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatuspageAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors, or the plan allows no more pages */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Another page has the slug or a domain, the page was modified concurrently, or the team has the maximum number of pages; nothing was saved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_statuspage_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_statuspage_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatuspageWhole"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_statuspage_image: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetStatuspageImage"];
+            };
+        };
+        responses: {
+            /** @description Stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImageAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_statuspage_image_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+                /** @description `logo`, `logo_dark` or `favicon` */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page, or the page has no such image */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_statuspage_token_rotate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new token */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenAnswer"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_statuspages: {
+        parameters: {
+            query?: {
+                /** @description Status pages per page of the list */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status pages */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatuspageList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_team_delete: {
         parameters: {
             query?: never;
@@ -24868,6 +28611,334 @@ export interface operations {
                 };
             };
             /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_webpush_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The public key and the subscriptions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushKey"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_webpush_subscribe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavePushSubscription"];
+            };
+        };
+        responses: {
+            /** @description The browser receives push messages */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushSubscribed"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller has ten browsers, or 20 personal notifiers */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_webpush_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The subscription's id */
+                subscriptionid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller has no such subscription */
             404: {
                 headers: {
                     [name: string]: unknown;
