@@ -20,8 +20,8 @@ describe("a push message", () => {
   });
 
   it("has no button and makes no sound when the outage is over", () => {
-    const { action: _, ...rest } = message;
-    const { options } = notificationOf({ ...rest, silent: true, urgent: false }, "en-US");
+    const over = { ...message, action: undefined, silent: true, urgent: false };
+    const { options } = notificationOf(over, "en-US");
     expect(options).toMatchObject({ silent: true, renotify: false, requireInteraction: false });
     expect(options.actions).toBeUndefined();
   });

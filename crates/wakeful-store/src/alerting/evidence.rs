@@ -147,7 +147,8 @@ impl TeamStore<'_> {
                  from evidence e
                  join monitors m on m.id = e.monitor_id
                  where e.alert_id = $1 and e.monitor_id = $2 and m.team_id = $3
-                 order by e.at, e.id
+                 order by e.at,
+                     case e.kind when 'first' then 0 when 'last' then 1 else 2 end, e.id
                  limit $4",
             )
             .bind(alert.uuid())

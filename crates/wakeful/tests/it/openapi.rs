@@ -10,7 +10,7 @@ use crate::process::{Installation, Server, python_tool, workspace};
 
 /// Calls that end their own session or refuse later calls, and an endless stream.
 const EXCLUDED_PATHS: &str = "/logout$|/logoutall$|/user/delete$|/events$|/team/settings$";
-const MAX_DURATION: Duration = Duration::from_secs(300);
+const MAX_DURATION: Duration = Duration::from_secs(450);
 
 fn schemathesis(server: &Server) -> Command {
     let mut command = python_tool("schemathesis");
@@ -43,7 +43,10 @@ async fn served() -> (Installation, Server) {
 #[tokio::test]
 async fn anonymous_calls_return_only_what_is_described() {
     let (installation, server) = served().await;
-    assert_clean(&installation, schemathesis(&server)).await;
+    let mut command = schemathesis(&server);
+    // Most of them are refused, whatever they contain.
+    command.args(["--max-examples", "3"]);
+    assert_clean(&installation, command).await;
 }
 
 #[tokio::test]

@@ -70,6 +70,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("cancelled\"", "the state of a membership, as stored and returned"),
     ("cancelled: \"", "the state of a membership, as stored and returned"),
     ("cancelled: ", "the field of a maintenance, as stored and returned"),
+    ("(\"grey\",", "a color's name in the address of a badge"),
     (".cancelled", "the field of a maintenance, as stored and returned"),
 ];
 

@@ -6988,7 +6988,7 @@ export interface components {
             /** @description Whether everybody with access can see it. Default: false. */
             published?: boolean | null;
             /** @description All rules in their order. */
-            rules?: components["schemas"]["SaveRule"][] | null;
+            rules?: components["schemas"]["SaveStatuspageRule"][] | null;
             /**
              * @description All sections in their order: those with an id are changed, others are created, and
              *     those left out are deleted.
@@ -7006,6 +7006,34 @@ export interface components {
             texts?: Record<string, never> | null;
             /** @description The name of a time zone. */
             timezone?: string | null;
+        };
+        SaveStatuspageRule: {
+            /**
+             * Format: int32
+             * @description Seconds of confirmed outage.
+             */
+            after?: number | null;
+            /** @description Of this page; empty for all. */
+            components?: string[] | null;
+            /**
+             * Format: int32
+             * @description Seconds in which outages join the open incident.
+             */
+            group?: number | null;
+            impact?: components["schemas"]["Impact"] | null;
+            isactive?: boolean | null;
+            mode?: components["schemas"]["RuleMode"] | null;
+            name?: string | null;
+            notify?: boolean | null;
+            on_recovery?: components["schemas"]["OnRecovery"] | null;
+            /**
+             * Format: int32
+             * @description Seconds without a new outage.
+             */
+            resolve_after?: number | null;
+            ruleid?: string | null;
+            show_cause?: boolean | null;
+            templateid?: string | null;
         };
         /**
          * @description A stream to create (without `streamid`), which needs a URL, or to change; fields that are

@@ -155,7 +155,7 @@ pub(crate) struct SaveComponent {
 }
 
 #[derive(ToSchema)]
-#[schema(as = SaveRule)]
+#[schema(as = SaveStatuspageRule)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SaveRule {
     ruleid: Option<String>,

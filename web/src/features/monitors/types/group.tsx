@@ -36,8 +36,7 @@ export const group: TypeForm<GroupValues> = {
       monitors: values["group.monitors"],
       tags: values["group.tags"],
       rule: values["group.rule"],
-      // Its schema does not say that the values are numbers.
-      weights: usedWeights(values["group.rule"], values["group.weights"]) as Record<string, never>,
+      weights: usedWeights(values["group.rule"], values["group.weights"]),
       members_quiet: values["group.members_quiet"],
     },
   }),
