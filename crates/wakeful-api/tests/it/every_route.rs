@@ -162,7 +162,8 @@ both_databases! {
             let path = operation.path_with(UNKNOWN);
             let answer = app.anonymous().call(operation.method.clone(), &path, Some(&json!({}))).await;
             let expected = match operation.path.as_str() {
-                "/api/push/{token}" | "/api/calendar/{file}" | "/api/action/{token}/call" => 404,
+                "/api/push/{token}" | "/api/push/{token}/alertmanager" => 404,
+                "/api/calendar/{file}" | "/api/action/{token}/call" => 404,
                 "/api/action/{token}" if operation.method == Method::GET => 404,
                 "/api/v1/payment/callback/stripe" => 400,
                 "/api/v1/session" => 200,
