@@ -82,6 +82,7 @@ export async function createSampleData(member: Member): Promise<string[]> {
   await member.api.post(`service/${serviceid}/key/save`, { name: "nightly", scope: "viewer", tags: "prod", expires: 90 });
   const pages = [
     ...(await createOnCallData(member, notifierid)),
+    ...(await createStatuspageData(member, calm.monitorid)),
     "/",
     "/?group=tag",
     "/alerts",
@@ -112,4 +113,31 @@ export async function createSampleData(member: Member): Promise<string[]> {
   pages.push(`/monitor/${calm.monitorid}/notify`, "/admin");
   for (const section of ["teams", "users", "deliveries", "settings", "audit"]) pages.push(`/admin/${section}`);
   return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];
+}
+
+/** A status page with an open incident, planned maintenance and a draft. */
+async function createStatuspageData(member: Member, monitorid: string): Promise<string[]> {
+  const sections = [{ name: "Services", components: [{ name: "Shop", monitors: [monitorid] }, { name: "Phone support" }] }];
+  const save = { name: "Acme status", slug: `sample-${monitorid.slice(-12)}`, published: true, sections };
+  const { statuspage } = await member.api.post<{ statuspage: { pageid: string } }>("statuspage/save", save);
+  const about = { pageids: [statuspage.pageid], update: { body: "We are **looking** into it." } };
+  const { incident } = await member.api.post<{ incident: { incidentid: string } }>("incident/save", { ...about, title: "Slow checkout" });
+  await member.api.post("incident/save", { ...about, title: "Unclear errors", state: "draft" });
+  const from = Date.now() + 86_400_000;
+  const [scheduled_for, scheduled_until] = [from, from + 3_600_000].map((at) => new Date(at).toISOString());
+  const upgrade = { kind: "maintenance", title: "Database upgrade", scheduled_for, scheduled_until };
+  await member.api.post("incident/save", {
+    ...upgrade,
+    pageids: [statuspage.pageid],
+    update: { status: "scheduled", body: "Ten minutes." },
+  });
+  return [
+    "/statuspages",
+    "/statuspage/new",
+    `/statuspage/${statuspage.pageid}`,
+    "/incidents",
+    "/incident/new",
+    "/incident/new?kind=maintenance",
+    `/incident/${incident.incidentid}`,
+  ];
 }

@@ -11,6 +11,7 @@ const NEEDS: Partial<Record<string, Permission>> = {
   k: "view",
   Enter: "view",
   n: "edit",
+  i: "respond",
   x: "edit",
   X: "edit",
   Esc: "edit",

@@ -10,6 +10,7 @@ export interface AppRoute extends Route {
 
 const oncall = later(() => import("../features/oncall/page"));
 const maintenance = later(() => import("../features/maintenance/page"));
+const statuspages = later(() => import("../features/statuspages/page"));
 
 /** The first one that matches is shown. */
 const routes: AppRoute[] = [
@@ -39,6 +40,12 @@ const routes: AppRoute[] = [
   { path: "/oncall/policy/:id/edit", audience: "edit", load: oncall },
   { path: "/oncall/schedule/new", audience: "edit", load: oncall },
   { path: "/oncall/schedule/:id/edit", audience: "edit", load: oncall },
+  { path: "/statuspages", audience: "view", load: statuspages },
+  { path: "/statuspage/new", audience: "edit", load: statuspages },
+  { path: "/statuspage/:id", audience: "view", load: statuspages },
+  { path: "/incidents", audience: "view", load: statuspages },
+  { path: "/incident/new", audience: "respond", load: statuspages },
+  { path: "/incident/:id", audience: "view", load: statuspages },
   { path: "/notifiers", audience: "view", load: later(() => import("../features/notifiers/page")) },
   { path: "/notifier/new", audience: "edit", load: later(() => import("../features/notifiers/edit")) },
   { path: "/notifier/:id", audience: "view", load: later(() => import("../features/notifiers/detail")) },

@@ -9,13 +9,12 @@ import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/n
 import { useOnline } from "../shared/lib/online";
 import { useFirstTexts } from "../shared/i18n";
 import { Link, ScrollRestoration, useBusy, useLocation, useNavigate } from "../shared/router";
-import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send, Watch, Wrench } from "../shared/ui/icons";
+import { Bell, Card, Chevron, Cloud, Gear, Globe, People, Plus, Pulse, Search, Send, Watch, Wrench } from "../shared/ui/icons";
 import { later } from "../shared/ui/later";
 import { LazyMenu } from "../shared/ui/lazy-menu";
 import { Logo } from "../shared/ui/logo";
 import { May } from "../shared/ui/may";
-import { ChooseRoles } from "./choose-roles";
-import { NotifierHealth } from "./notifier-health";
+import { FailingNotifiers } from "./failing-notifiers";
 import styles from "./shell.module.css";
 
 // Dialogs and menus are not part of the first screen.
@@ -23,6 +22,7 @@ const CommandPalette = lazy(later(() => import("./command-palette")));
 const KeyboardShortcuts = lazy(later(() => import("./keyboard-shortcuts")));
 const LogoutEverywhere = lazy(later(() => import("./logout-everywhere")));
 const NewTeam = lazy(later(() => import("./new-team")));
+const Notices = lazy(() => import("./notices"));
 const NotifierDialog = lazy(later(() => import("../features/notifiers/dialog")));
 const TeamReview = lazy(later(() => import("./team-review")));
 const UserActions = lazy(later(() => import("./user-actions")));
@@ -48,12 +48,13 @@ export function Shell({ children }: { children: ReactNode }) {
   const close = () => openDialog(null);
   const views = useMay("view");
   const edits = useMay("edit");
+  const responds = useMay("respond");
   useEvents(views);
-  const { role } = useMe();
   const { pathname, state } = useLocation() as { pathname: string; state: unknown };
   const [review, setReview] = useState(() => isAfterReset(state));
   useKeys({
     ...(edits && { n: () => void navigate("/monitor/new") }),
+    ...(responds && { i: () => void navigate("/incident/new") }),
     "?": () => openDialog("help"),
     // Pages with a search of their own handle this key.
     ...(views && pathname !== "/" && pathname !== "/alerts" && { "/": () => void navigate("/", { state: { search: true } }) }),
@@ -71,10 +72,8 @@ export function Shell({ children }: { children: ReactNode }) {
       {!bare && <Bar openDialog={openDialog} />}
       <div className={styles.body}>
         <OfflineStrip />
-        <Suspense>{views && <NotifierHealth as="banner" />}</Suspense>
+        <Suspense>{views && <Notices review={review} />}</Suspense>
         <Suspense>{review && <TeamReview close={() => setReview(false)} />}</Suspense>
-        {/* The page of the team is where they are chosen. */}
-        <Suspense>{role === "owner" && !review && pathname === "/" && <ChooseRoles />}</Suspense>
         <main id="content" className={styles.content} tabIndex={-1} data-busy={busy || undefined}>
           <NotifierDialogContext value={notifierDialog}>{children}</NotifierDialogContext>
         </main>
@@ -112,7 +111,8 @@ function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
             <Item to="/alerts" icon={Bell} label={t.nav.alerts} one="/alert/" />
             <Item to="/maintenance" icon={Wrench} label={t.nav.maintenance} one="/maintenance/" desktop />
             <Item to="/oncall" icon={Watch} label={t.nav.oncall} one="/oncall/" desktop />
-            <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<NotifierHealth as="badge" />} />
+            <Item to="/statuspages" icon={Globe} label={t.nav.statuspages} one="/statuspage/" desktop />
+            <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<FailingNotifiers />} />
           </>
         )}
         <Item to="/team" icon={People} label={t.nav.team} one="/team/" />

@@ -124,6 +124,8 @@ function usePages(): Command[] {
           open("pages", "/oncall", { label: t.nav.oncall, icon: <Watch /> }),
           open("pages", "/oncall/policies", { label: t.escalation.title, hint: t.nav.oncall, icon: <Watch /> }),
           open("pages", "/oncall/routing", { label: t.routing.title, hint: t.nav.oncall, icon: <Watch /> }),
+          open("pages", "/statuspages", { label: t.statuspages.title, icon: <Globe /> }),
+          open("pages", "/incidents", { label: t.incidents.title, hint: t.statuspages.title, icon: <Globe /> }),
           open("pages", "/notifiers", { label: t.nav.notifiers, icon: <Send /> }),
           open("pages", "/wallboard", { label: t.nav.wallboard, icon: <Screen /> }),
           open("pages", "/maintenance?view=month", { label: t.palette.month, hint: t.nav.maintenance, icon: <Wrench /> }),
@@ -157,9 +159,15 @@ function useActions(openDialog: OpenDialog): Command[] {
       ? [
           open("actions", "/monitor/new", { label: t.nav.newMonitor, icon: <Plus /> }),
           open("actions", "/notifier/new", { label: palette.newNotifier, icon: <Plus /> }),
+          open("actions", "/statuspage/new", { label: t.statuspages.newTitle, icon: <Plus /> }),
         ]
       : []),
-    ...(responds ? [open("actions", "/maintenance/new", { label: t.maintenance.newTitle, icon: <Plus /> })] : []),
+    ...(responds
+      ? [
+          open("actions", "/maintenance/new", { label: t.maintenance.newTitle, icon: <Plus /> }),
+          open("actions", "/incident/new", { label: t.incidents.newTitle.incident, icon: <Plus /> }),
+        ]
+      : []),
     act("team", t.teams.newTitle, <Plus />, () => openDialog("team")),
     act("help", t.nav.keys, <Keyboard />, () => openDialog("help")),
     act("language", palette.language, <Globe />, () => setLanguage(language === "en" ? "de" : "en")),

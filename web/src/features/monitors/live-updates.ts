@@ -25,6 +25,9 @@ const HIDDEN_POLL_INTERVAL = 60_000;
 /** When the health of notifiers is fetched after a change of a status: a delivery may fail at once, or with its timeout. */
 const HEALTH_DELAYS = [3_000, 30_000];
 
+/** The events about status pages and incidents, whose queries have the same names. */
+const PAGE_EVENTS = ["statuspage", "incident"];
+
 export interface Beat {
   monitorid: string;
   status: MonitorStatus;
@@ -117,6 +120,7 @@ function listen(client: QueryClient): () => void {
       on(source, "alert", () => (alerted = true));
       on(source, "maintenance", () => (maintained = true));
       source.addEventListener("missed", () => renew(client));
+      for (const name of PAGE_EVENTS) on(source, name, () => void client.invalidateQueries({ queryKey: [name] }));
     },
     opened: () => {
       if (lost) renew(client);
@@ -148,7 +152,7 @@ function listen(client: QueryClient): () => void {
 }
 
 function renew(client: QueryClient) {
-  for (const key of ["monitors", "monitor", "beats", "summary", "alerts", "maintenance"])
+  for (const key of ["monitors", "monitor", "beats", "summary", "alerts", "maintenance", ...PAGE_EVENTS])
     void client.invalidateQueries({ queryKey: [key] });
 }
 

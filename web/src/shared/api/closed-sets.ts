@@ -35,6 +35,14 @@ export type DnsRecordType = Schemas["DnsRecordType"];
 export type HealthState = Schemas["HealthState"];
 export type MailSecurity = Schemas["MailSecurity"];
 export type ErrorCode = Schemas["KnownErrorCode"];
+export type ComponentStatus = Schemas["ComponentStatus"];
+export type ShownStatus = Schemas["ShownStatus"];
+export type Indicator = Schemas["Indicator"];
+export type IncidentKind = Schemas["IncidentKind"];
+export type IncidentStatus = Schemas["IncidentStatus"];
+export type ShownImpact = Schemas["ShownImpact"];
+export type StatuspageAccess = Schemas["StatuspageAccess"];
+export type StatuspageLanguage = Schemas["StatuspageLanguage"];
 
 /** The values of a set, in the order in which they are written; a missing one is an error of the compiler. */
 export function valuesOfSet<T extends string>(set: Record<T, true>): readonly T[] {

@@ -3,6 +3,7 @@ import type { Texts } from "./en";
 import { first } from "./first.de";
 import { notifierKinds } from "./notifier-kinds.de";
 import { service } from "./service.de";
+import { incidents, statuspages } from "./statuspages.de";
 
 const monitorCount = (count: number) => (count === 1 ? "1 Monitor" : `${count} Monitore`);
 
@@ -10,6 +11,8 @@ export const de: Texts = {
   ...first,
   service,
   notifierKinds,
+  statuspages,
+  incidents,
   common: {
     ...first.common,
     remove: "Entfernen",
@@ -1889,6 +1892,7 @@ export const de: Texts = {
     ["Strg K", "Suche und Befehle"],
     ["/", "Suchen"],
     ["n", "Neuer Monitor"],
+    ["i", "Neuer Vorfall"],
     ["j", "Nächster Monitor"],
     ["k", "Voriger Monitor"],
     ["Enter", "Monitor öffnen"],

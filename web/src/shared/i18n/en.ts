@@ -20,6 +20,7 @@ import type { ShownDeliveryState } from "../api/deliveries";
 import { first } from "./first.en";
 import { notifierKinds } from "./notifier-kinds.en";
 import { service } from "./service.en";
+import { incidents, statuspages } from "./statuspages.en";
 
 const monitorCount = (count: number) => (count === 1 ? "1 monitor" : `${count} monitors`);
 
@@ -27,6 +28,8 @@ export const en = {
   ...first,
   service,
   notifierKinds,
+  statuspages,
+  incidents,
   common: {
     ...first.common,
     remove: "Remove",
@@ -1896,6 +1899,7 @@ export const en = {
     ["Ctrl K", "Search and commands"],
     ["/", "Search"],
     ["n", "New monitor"],
+    ["i", "New incident"],
     ["j", "Next monitor"],
     ["k", "Previous monitor"],
     ["Enter", "Open the monitor"],

@@ -22,6 +22,7 @@ export const first: FirstTexts = {
     alerts: "Alarme",
     maintenance: "Wartung",
     oncall: "Rufbereitschaft",
+    statuspages: "Statusseiten",
     notifiers: "Melder",
     billing: "Abrechnung",
     team: "Team",

@@ -25,6 +25,7 @@ export const first = {
     alerts: "Alerts",
     maintenance: "Maintenance",
     oncall: "On call",
+    statuspages: "Status pages",
     notifiers: "Notifiers",
     billing: "Billing",
     team: "Team",

@@ -4,7 +4,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { severities } from "../../../shared/api/alerting-sets";
 import { isNotFound } from "../../../shared/api/error";
+import { useIsLimited } from "../../../shared/api/limited";
 import { useMe } from "../../../shared/api/session";
+import { statuspagesQuery } from "../../../shared/api/statuspages";
 import { teamQuery } from "../../../shared/api/team";
 import { useNow } from "../../../shared/lib/now";
 import { exact, span } from "../../../shared/lib/time";
@@ -67,6 +69,7 @@ function AlertPage({ detail: { alert, timeline, evidence } }: { detail: Detail }
       actions={
         <May do="respond">
           <Actions alert={alert} />
+          <WriteIncident monitorid={monitorid} />
         </May>
       }
     >
@@ -173,6 +176,19 @@ function Actions({ alert }: { alert: Alert }) {
         />
       )}
     </>
+  );
+}
+
+/** For the visitors of a status page that shows the monitor. */
+function WriteIncident({ monitorid }: { monitorid: string }) {
+  const { incidents } = useTexts();
+  const { data } = useQuery(statuspagesQuery);
+  const limited = useIsLimited();
+  if (!data?.length || limited) return null;
+  return (
+    <Button variant="default" component={Link} to={`/incident/new?monitor=${monitorid}`}>
+      {incidents.writeFromAlert}
+    </Button>
   );
 }
 

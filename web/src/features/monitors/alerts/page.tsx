@@ -12,7 +12,7 @@ import { useTexts } from "../../../shared/i18n";
 import { Link, pathWith, useSearchParams } from "../../../shared/router";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
-import { Watch, Wrench } from "../../../shared/ui/icons";
+import { Globe, Watch, Wrench } from "../../../shared/ui/icons";
 import { LinkTabs } from "../../../shared/ui/link-tabs";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
@@ -49,6 +49,9 @@ export function Component() {
           </Button>
           <Button variant="default" component={Link} to="/oncall" leftSection={<Watch />}>
             {t.nav.oncall}
+          </Button>
+          <Button variant="default" component={Link} to="/statuspages" leftSection={<Globe />}>
+            {t.nav.statuspages}
           </Button>
           <Reports />
         </>

@@ -1,0 +1,165 @@
+/**
+ * The page as visitors would see it, in a frame that runs no scripts. The content security policy allows no inline
+ * styles, so the style sheet is constructed.
+ */
+import { Select } from "@mantine/core";
+import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { find } from "../../shared/api/closed-sets";
+import { previewStatuspage } from "../../shared/api/statuspages";
+import { useTexts } from "../../shared/i18n";
+import { useErrorMessage } from "../../shared/ui/error-message";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
+import { SegmentedControl } from "../../shared/ui/segmented-control";
+import styles from "./statuspages.module.css";
+import { bodyOf, type Values } from "./values";
+
+const DELAY = 300;
+
+type Show = "front" | "incident" | "locked";
+type Language = Values["language"];
+
+interface Options {
+  show: Show;
+  scheme: "light" | "dark" | null;
+  language: Language | null;
+}
+
+interface PreviewState extends Pick<UseQueryResult<Awaited<ReturnType<typeof previewStatuspage>>>, "data" | "error"> {
+  options: Options;
+  set: (part: Partial<Options>) => void;
+}
+
+/** The preview of the values, shortly after the last change. */
+export function usePreview(values: Values, pageid: string | undefined, enabled: boolean): PreviewState {
+  const [options, setOptions] = useState<Options>({ show: "front", scheme: null, language: null });
+  const [settled, settle] = useState(values);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(values), DELAY);
+    return () => clearTimeout(timer);
+  }, [values]);
+  const { show, scheme, language } = options;
+  const body = bodyOf(settled);
+  const { appearance } = body;
+  // Who can see the page does not change it, and a password may not have been chosen yet.
+  const sent = {
+    ...body,
+    access: undefined,
+    password: undefined,
+    pageid,
+    ...(scheme && { appearance: { ...appearance, scheme } }),
+    ...(language && { language }),
+  };
+  const { data, error } = useQuery({
+    queryKey: ["statuspage-preview", sent, show],
+    queryFn: ({ signal }) => previewStatuspage(sent, show, signal),
+    enabled: enabled && settled.name.trim() !== "",
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+    gcTime: 0,
+    retry: false,
+  });
+  return { data, error, options, set: (part) => setOptions((old) => ({ ...old, ...part })) };
+}
+
+const widths = ["desktop", "phone"] as const;
+const schemes = ["page", "light", "dark"] as const;
+const shows = ["front", "incident", "locked"] as const satisfies readonly Show[];
+
+interface Props {
+  preview: PreviewState;
+  languages: readonly Language[];
+  /** Whether the user may see it. */
+  enabled: boolean;
+}
+
+export function Preview({ preview: { data, error, options, set }, languages, enabled }: Props) {
+  const { statuspages } = useTexts();
+  const { preview: texts } = statuspages;
+  const errorMessage = useErrorMessage();
+  const [width, setWidth] = useState<(typeof widths)[number]>("desktop");
+  const choices = [...new Set(languages)];
+  if (!enabled) return null;
+  return (
+    <Panel title={texts.title}>
+      <div className={styles.switches}>
+        <SegmentedControl
+          label={texts.width}
+          choices={widths.map((each) => [each, texts.widths[each]] as const)}
+          chosen={width}
+          choose={setWidth}
+        />
+        <SegmentedControl
+          label={statuspages.appearance.scheme}
+          choices={schemes.map((each) => [each, texts.schemes[each]] as const)}
+          chosen={options.scheme ?? "page"}
+          choose={(each) => set({ scheme: each === "page" ? null : each })}
+        />
+        <Select
+          aria-label={texts.show}
+          size="xs"
+          data={shows.map((value) => ({ value, label: texts.shows[value] }))}
+          allowDeselect={false}
+          value={options.show}
+          onChange={(value) => set({ show: find(shows, value) ?? "front" })}
+        />
+        {choices.length > 1 && (
+          <Select
+            aria-label={statuspages.appearance.language}
+            size="xs"
+            data={choices.map((value) => ({ value, label: statuspages.appearance.languages[value] }))}
+            allowDeselect={false}
+            value={options.language ?? choices[0] ?? null}
+            onChange={(value) => set({ language: find(choices, value) ?? null })}
+          />
+        )}
+      </div>
+      {error && <p className={styles.warning}>{errorMessage(error)}</p>}
+      {data ? <Frame html={data.html} css={data.css} title={texts.title} phone={width === "phone"} /> : !error && <Loading />}
+    </Panel>
+  );
+}
+
+/** A document in standards mode, which the page is put into. */
+const EMPTY = '<!doctype html><html lang="en"><title>Preview</title><body></body></html>';
+
+function Frame({ html, css, title, phone }: { html: string; css: string; title: string; phone: boolean }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [ready, setReady] = useState(false);
+  useEffect(() => {
+    const inside = frame.current?.contentDocument;
+    if (ready && inside) show(inside, html, css);
+  }, [ready, html, css]);
+  return (
+    <iframe
+      ref={frame}
+      className={styles.frame}
+      data-phone={phone || undefined}
+      title={title}
+      sandbox="allow-same-origin"
+      srcDoc={EMPTY}
+      onLoad={() => setReady(true)}
+    />
+  );
+}
+
+function show(inside: Document, html: string, css: string) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  for (const [to, from] of [
+    [inside.documentElement, parsed.documentElement],
+    [inside.body, parsed.body],
+  ] as const) {
+    for (const { name, value } of from.attributes) to.setAttribute(name, value);
+  }
+  for (const script of parsed.body.querySelectorAll("script")) script.remove();
+  inside.body.replaceChildren(...[...parsed.body.childNodes].map((node) => inside.importNode(node, true)));
+  // A link would open inside the frame, and a form would be sent from it.
+  for (const link of inside.querySelectorAll("a")) link.removeAttribute("href");
+  for (const field of inside.querySelectorAll("input, button")) field.setAttribute("disabled", "");
+  const Sheet = inside.defaultView?.CSSStyleSheet;
+  if (!Sheet) return;
+  const sheet = new Sheet();
+  sheet.replaceSync(css);
+  inside.adoptedStyleSheets = [sheet];
+}

@@ -1,0 +1,17 @@
+/** The links between the lists of status pages and of incidents. */
+import { useTexts } from "../../shared/i18n";
+import { LinkTabs } from "../../shared/ui/link-tabs";
+
+export function StatuspageTabs({ current }: { current: "/statuspages" | "/incidents" }) {
+  const { statuspages, incidents } = useTexts();
+  return (
+    <LinkTabs
+      label={statuspages.title}
+      current={current}
+      tabs={[
+        ["/statuspages", statuspages.title],
+        ["/incidents", incidents.title],
+      ]}
+    />
+  );
+}

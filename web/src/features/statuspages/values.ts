@@ -1,0 +1,220 @@
+/** The values of a status page's form, with the field names that the service uses in its errors, and the requests they become. */
+import type { ComponentStatus, StatuspageAccess, StatuspageLanguage } from "../../shared/api/closed-sets";
+import type { SaveStatuspage, Statuspage } from "../../shared/api/statuspages";
+import type { Texts } from "../../shared/i18n";
+
+export interface ComponentValues {
+  /** Stays the same while the component is moved. */
+  key: string;
+  componentid: string | undefined;
+  name: string;
+  description: string;
+  monitors: string[];
+  tag: string;
+  /** `all`, `any` or a number. */
+  needs: string;
+  own_status: ComponentStatus;
+  only_show_if_degraded: boolean;
+}
+
+export interface SectionValues {
+  key: string;
+  sectionid: string | undefined;
+  name: string;
+  components: ComponentValues[];
+}
+
+export interface Values {
+  name: string;
+  slug: string;
+  description: string;
+  footer: string;
+  published: boolean;
+  sections: SectionValues[];
+  language: StatuspageLanguage;
+  languages: StatuspageLanguage[];
+  /** Sent as `timezone`. */
+  time_zone: string;
+  "appearance.scheme": NonNullable<Statuspage["appearance"]["scheme"]>;
+  "appearance.accent": string;
+  "appearance.layout": NonNullable<Statuspage["appearance"]["layout"]>;
+  "appearance.custom_css": string;
+  "appearance.powered_by": boolean;
+  "display.history_days": number;
+  "display.bars": boolean;
+  "display.uptime": boolean;
+  "display.response_times": boolean;
+  "display.certificates": boolean;
+  "display.outages": boolean;
+  access: StatuspageAccess;
+  /** Empty: the stored one stays. */
+  password: string;
+  allowed_networks: string[];
+  indexed: boolean;
+}
+
+/** What the service allows. */
+export const MAX_SECTIONS = 50;
+export const MAX_COMPONENTS = 500;
+const MIN_PASSWORD = 8;
+
+let created = 0;
+const newKey = () => `new ${(created += 1)}`;
+
+export function newSection(components: ComponentValues[] = []): SectionValues {
+  return { key: newKey(), sectionid: undefined, name: "", components };
+}
+
+export function newComponent(part: Partial<ComponentValues> = {}): ComponentValues {
+  return {
+    key: newKey(),
+    componentid: undefined,
+    name: "",
+    description: "",
+    monitors: [],
+    tag: "",
+    needs: "all",
+    own_status: "operational",
+    only_show_if_degraded: false,
+    ...part,
+  };
+}
+
+/** A new page: one section with a component for each monitor. */
+export function proposal(
+  name: string,
+  zone: string,
+  language: "en" | "de",
+  monitors: readonly { monitorid: string; name: string }[],
+): Values {
+  const sorted = monitors.toSorted((a, b) => a.name.localeCompare(b.name)).slice(0, MAX_COMPONENTS);
+  return {
+    name,
+    slug: "",
+    description: "",
+    footer: "",
+    published: false,
+    sections: [newSection(sorted.map((monitor) => newComponent({ name: monitor.name, monitors: [monitor.monitorid] })))],
+    language,
+    languages: [],
+    time_zone: zone,
+    "appearance.scheme": "auto",
+    "appearance.accent": "",
+    "appearance.layout": "list",
+    "appearance.custom_css": "",
+    "appearance.powered_by": true,
+    "display.history_days": 90,
+    "display.bars": true,
+    "display.uptime": true,
+    "display.response_times": false,
+    "display.certificates": false,
+    "display.outages": false,
+    access: "public",
+    password: "",
+    allowed_networks: [],
+    indexed: false,
+  };
+}
+
+export function valuesOf(page: Statuspage): Values {
+  const { appearance, display } = page;
+  return {
+    name: page.name,
+    slug: page.slug,
+    description: page.description,
+    footer: page.footer,
+    published: page.published,
+    sections: page.sections.map(({ sectionid, name, components }) => ({
+      key: sectionid,
+      sectionid,
+      name,
+      components: components.map((one) => ({
+        key: one.componentid,
+        componentid: one.componentid,
+        name: one.name,
+        description: one.description,
+        monitors: one.monitors.map(({ monitorid }) => monitorid),
+        tag: one.tag,
+        needs: one.needs,
+        own_status: one.own_status,
+        only_show_if_degraded: one.only_show_if_degraded,
+      })),
+    })),
+    language: page.language,
+    languages: page.languages,
+    time_zone: page.timezone,
+    "appearance.scheme": appearance.scheme ?? "auto",
+    "appearance.accent": appearance.accent ?? "",
+    "appearance.layout": appearance.layout ?? "list",
+    "appearance.custom_css": appearance.custom_css ?? "",
+    "appearance.powered_by": appearance.powered_by ?? true,
+    "display.history_days": display.history_days ?? 90,
+    "display.bars": display.bars ?? true,
+    "display.uptime": display.uptime ?? true,
+    "display.response_times": display.response_times ?? false,
+    "display.certificates": display.certificates ?? false,
+    "display.outages": display.outages ?? false,
+    access: page.access,
+    password: "",
+    allowed_networks: page.allowed_networks,
+    indexed: page.indexed,
+  };
+}
+
+/** The whole page as the form has it. */
+export function bodyOf(values: Values): SaveStatuspage {
+  const { slug, password, time_zone } = values;
+  const own = ["name", "description", "footer", "published", "language", "languages", "access", "allowed_networks", "indexed"] as const;
+  return {
+    ...Object.fromEntries(own.map((field) => [field, values[field]])),
+    timezone: time_zone,
+    // Without one, the service makes it of the name.
+    ...(slug.trim() !== "" && { slug: slug.trim() }),
+    ...(password !== "" && { password }),
+    appearance: partOf(values, "appearance."),
+    display: partOf(values, "display."),
+    sections: values.sections.map(({ sectionid, name, components }) => ({
+      sectionid,
+      name,
+      components: components.map((component) => ({ ...component, key: undefined })),
+    })),
+  };
+}
+
+/** The fields of a nested object. */
+function partOf(values: Values, prefix: string): Record<string, never> {
+  const fields = Object.entries(values).filter(([field]) => field.startsWith(prefix));
+  return Object.fromEntries(fields.map(([field, value]) => [field.slice(prefix.length), value as never]));
+}
+
+/** What differs from the stored page, so that a save never undoes someone else's change of another field. */
+export function changesOf(page: Statuspage, values: Values): SaveStatuspage {
+  const old = bodyOf(valuesOf(page)) as Record<string, unknown>;
+  const changes = Object.entries(bodyOf(values)).filter(([field, value]) => JSON.stringify(old[field]) !== JSON.stringify(value));
+  return { pageid: page.pageid, ...Object.fromEntries(changes) };
+}
+
+export function check({ name, access, password }: Values, t: Texts, hasPassword = false): Record<string, string | undefined> {
+  const short = password.length < MIN_PASSWORD && (password !== "" || (access === "password" && !hasPassword));
+  return {
+    name: name.trim() === "" ? t.maintenance.form.required : undefined,
+    password: short ? t.statuspages.access.passwordShort : undefined,
+  };
+}
+
+export function countComponents(sections: readonly SectionValues[]): number {
+  return sections.reduce((sum, { components }) => sum + components.length, 0);
+}
+
+/** The component in another section, at its end. */
+export function toSection(sections: readonly SectionValues[], component: ComponentValues, to: string): SectionValues[] {
+  return sections.map((section) => {
+    const others = section.components.filter(({ key }) => key !== component.key);
+    return { ...section, components: section.key === to ? [...others, component] : others };
+  });
+}
+
+/** The field of a warning as errors name it: `sections[0].name` is `sections.0.name`. */
+export function fieldName(path: string): string {
+  return path.replaceAll(/\[(\d+)\]/g, ".$1");
+}
