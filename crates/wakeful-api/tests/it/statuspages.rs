@@ -421,6 +421,8 @@ both_databases! {
         report(client, &one, "down").await;
         let second = step(60).await[0].clone();
         let path = format!("incident/{}/update/save", text(&second["incidentid"]));
+        // Updates are listed by time.
+        app.clock.advance(Duration::from_secs(1));
         client.post(&path, &json!({"status": "identified", "body": "We know why."})).await.ok();
         report(client, &one, "up").await;
         step(5).await;

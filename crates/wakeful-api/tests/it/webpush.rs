@@ -122,7 +122,8 @@ both_databases! {
         let mine = browsers(client).await;
         assert_eq!(mine.len(), 10);
         let digest = <sha2::Sha256 as sha2::Digest>::digest(text(&valid["endpoint"]));
-        assert_eq!(mine[0]["fingerprint"], data_encoding::HEXLOWER.encode(&digest));
+        let digest = data_encoding::HEXLOWER.encode(&digest);
+        assert!(mine.iter().any(|one| one["fingerprint"] == digest.as_str()), "{mine:?}");
         let export = client.get("user/export").await;
         assert_eq!(export.ok()["push_subscriptions"].as_array().unwrap().len(), 10);
         for sentinel in ["s3nt1nel", &text(&again["keys"]["p256dh"])] {

@@ -313,7 +313,7 @@ impl Incident {
     /// The worst that it has said about a component, unless a user has set it.
     pub fn derive_impact(&mut self) {
         let said = self.updates.iter().flat_map(|update| &update.settings.components);
-        let said = said.map(|change| change.new_status);
+        let said = said.flat_map(|change| [change.old_status, change.new_status]);
         let derived = status::impact(said.chain(self.components.iter().map(|one| one.status)));
         self.impact = match (self.kind, self.settings.impact_override) {
             (IncidentKind::Maintenance, _) => Impact::Maintenance,
