@@ -146,7 +146,7 @@ async fn save_update(
     let draft = dto::update(&mut fields, api.engine().now());
     let draft = fields.finish(draft)?;
     let incident = api.engine().save_incident_update(&caller, id, update, draft).await?;
-    Ok(Json(IncidentAnswer::of("Update saved.", incident)))
+    Ok(Json(IncidentAnswer::of("Saved the update.", incident)))
 }
 
 /// Deletes an update of an incident, unless it is the only one.

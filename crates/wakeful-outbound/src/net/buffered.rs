@@ -2,7 +2,9 @@
 //! bounded, and so are the documents that are parsed into trees and the compiled patterns.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use wakeful_core::assert::{MAX_TREE_BYTES, Pattern};
 
 const KIB: usize = 1_024;
@@ -10,6 +12,9 @@ const DEFAULT_BYTES: usize = 16 << 20;
 /// A body of up to this length is buffered without a permit: checks that run at one time are
 /// few enough.
 pub(crate) const SMALL_BODY_BYTES: usize = 64 * KIB;
+/// How long a check waits for the bodies of others. It is a part of its own timeout, so a longer
+/// wait could make a slow target seem to be down.
+const MAX_WAIT: Duration = Duration::from_millis(100);
 /// How many compiled patterns are cached.
 const MAX_PATTERNS: usize = 64;
 
@@ -67,8 +72,13 @@ impl<'n> BodyBuffer<'n> {
     pub(crate) async fn new(buffers: &'n Buffers, announced: Option<u64>, limit: usize) -> Self {
         let announced = announced.and_then(|length| usize::try_from(length).ok());
         let expected = announced.unwrap_or_default().min(limit);
-        let permit = if expected > SMALL_BODY_BYTES { buffers.body(limit).await } else { None };
-        Self { buffers, bytes: Vec::new(), limit, permit, is_starved: false }
+        let is_large = expected > SMALL_BODY_BYTES;
+        let permit = match is_large {
+            true => timeout(MAX_WAIT, buffers.body(limit)).await.ok().flatten(),
+            false => None,
+        };
+        let is_starved = is_large && permit.is_none();
+        Self { buffers, bytes: Vec::new(), limit, permit, is_starved }
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {

@@ -327,28 +327,43 @@ impl Store {
         }
         let ids: Vec<Uuid> = found.iter().map(|stored| stored.incident.id.uuid()).collect();
         let ids = uuids(&ids);
-        macro_rules! parts {
-            ($columns:literal, $table:literal, $order:literal) => {
-                either!(
-                    self,
-                    sqlite: concat!("select ", $columns, " from ", $table, " where incident_id in
-                        (select unhex(value) from json_each($1)) order by ", $order),
-                    postgres: concat!("select ", $columns, " from ", $table, " where incident_id in
-                        (select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
-                        order by ", $order)
-                )
-            };
-        }
-        let components = parts!(
-            "incident_id, component_id, page_id, name, status",
-            "incident_components",
-            "incident_id, position"
+        let components = either!(
+            self,
+            sqlite: "select incident_id, component_id, page_id, name, status
+                     from incident_components
+                     where incident_id in (select unhex(value) from json_each($1))
+                     order by incident_id, position",
+            postgres: "select incident_id, component_id, page_id, name, status
+                       from incident_components
+                       where incident_id in (select cast(value as uuid)
+                           from json_array_elements_text(cast($1 as json)))
+                       order by incident_id, position"
         );
-        let pages = parts!("incident_id, page_id, is_whole", "incident_pages", "page_id");
-        let updates = parts!(
-            "id, incident_id, status, body, settings, display_at, by_rule, created, edited",
-            "incident_updates",
-            "display_at desc, id desc"
+        let pages = either!(
+            self,
+            sqlite: "select incident_id, page_id, is_whole
+                     from incident_pages
+                     where incident_id in (select unhex(value) from json_each($1))
+                     order by page_id",
+            postgres: "select incident_id, page_id, is_whole
+                       from incident_pages
+                       where incident_id in (select cast(value as uuid)
+                           from json_array_elements_text(cast($1 as json)))
+                       order by page_id"
+        );
+        let updates = either!(
+            self,
+            sqlite: "select id, incident_id, status, body, settings, display_at, by_rule, created,
+                            edited
+                     from incident_updates
+                     where incident_id in (select unhex(value) from json_each($1))
+                     order by display_at desc, id desc",
+            postgres: "select id, incident_id, status, body, settings, display_at, by_rule, created,
+                            edited
+                       from incident_updates
+                       where incident_id in (select cast(value as uuid)
+                           from json_array_elements_text(cast($1 as json)))
+                       order by display_at desc, id desc"
         );
         let components: Vec<NamedRow> =
             read!(self, |db| sqlx::query_as(components).bind(&ids).fetch_all(db).await)?;

@@ -422,7 +422,7 @@ async fn the_file_shrinks_after_deletions() {
     let store = database.open().await;
     let (_, saved_monitor) = site(&store).await;
     let mut rng = Rng(7);
-    let records: Vec<Record> = (1..=3_000)
+    let records: Vec<Record> = (1..=6_000)
         .map(|seq| record(&mut rng, saved_monitor.id, seq, Millis(NOW.0 + seq * 60_000)))
         .collect();
     store.record(&records).await.expect("recorded");

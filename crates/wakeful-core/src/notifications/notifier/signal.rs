@@ -29,7 +29,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
             each(text, MAX_RECIPIENTS, is_recipient, why)
         }),
     ],
-    can: &[Ability::Thread, Ability::Acknowledge],
+    can: &[Ability::Thread, Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check: no_rules,
     replaces: None,

@@ -41,7 +41,7 @@ pub(super) static DESCRIPTOR: Descriptor = Descriptor {
         ),
         Field::server("twilio.api_url", "https://api.twilio.com", "The address of the API."),
     ],
-    can: &[Ability::Acknowledge],
+    can: &[Ability::Acknowledge, Ability::Digest],
     is_for_programs: false,
     check,
     replaces: None,

@@ -120,7 +120,7 @@ async fn send_digest(
     claimed_at: Instant,
 ) -> Completion {
     failpoint::here("after-claim");
-    let bundles = if is_repeated {
+    let mut bundles = if is_repeated {
         Bundle::repeated(engine, claimed).await
     } else {
         Bundle::merged(engine, claimed).await
@@ -143,14 +143,20 @@ async fn send_digest(
         let now = engine.now();
         let event = digest::event(EventId::from(id.uuid()), &events, now);
         let link = format!("{}/alerts?digest={id}", engine.public_url());
-        let message =
-            Message { event: &event, link: &link, thread: None, left: None, browsers: None };
+        // They wait for the same recipients.
+        let left = bundles.first().and_then(|bundle| bundle.remaining_recipients());
+        let message = Message { event: &event, link: &link, thread: None, left, browsers: None };
         let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);
         let sending = notify::deliver(net, mail, notifier.team, channel, message, now);
         survived(sending).await.unwrap_or_else(|panic| defect(panic).into())
     };
     failpoint::here("after-send");
-    let Attempt { outcome, moved, pause, .. } = attempt;
+    let Attempt { outcome, recipients, moved, pause, .. } = attempt;
+    if let Some(recipients) = &recipients {
+        for bundle in &mut bundles {
+            bundle.add_recipients(recipients);
+        }
+    }
     record_outcome(engine, notifier, &bundles, outcome, None).await;
     failpoint::here("after-acknowledgement");
     single::after_attempt(engine, notifier, moved, pause).await
