@@ -153,7 +153,7 @@ fn is_card(text: &str) -> bool {
             (_, doubled) => doubled,
         })
         .sum();
-    sum % 10 == 0 && text.chars().any(|char| matches!(char, '1'..='9'))
+    sum.is_multiple_of(10) && text.chars().any(|char| matches!(char, '1'..='9'))
 }
 
 #[cfg(test)]

@@ -185,15 +185,14 @@ pub(crate) fn draft(
     let template = fields.optional("templateid", |text| {
         IncidentTemplateId::parse(text).ok_or_else(|| Invalid::new("names an unknown template"))
     });
-    let update = match fields.has("update") && stored.is_none() {
-        true => {
-            let mut update = fields.within("update", |fields| update(fields, now));
-            if let Some(update) = &mut update {
-                update.notify = update.notify.or(fields.optional_flag("notify"));
-            }
-            Some(update?)
+    let update = if fields.has("update") && stored.is_none() {
+        let mut update = fields.within("update", |fields| update(fields, now));
+        if let Some(update) = &mut update {
+            update.notify = update.notify.or(fields.optional_flag("notify"));
         }
-        false => None,
+        Some(update?)
+    } else {
+        None
     };
     Some(IncidentDraft {
         kind,
@@ -289,10 +288,7 @@ fn components(
 /// An update to post or to change; `None` if some fields are invalid.
 pub(crate) fn update(fields: &mut Fields, now: Millis) -> Option<UpdateDraft> {
     let status = fields.optional("status", IncidentStatus::parse);
-    let body = match fields.has("body") {
-        true => Some(fields.short_text("body", MAX_BODY)?),
-        false => None,
-    };
+    let body = if fields.has("body") { Some(fields.short_text("body", MAX_BODY)?) } else { None };
     let texts = texts(fields, &["body"]);
     let components = components(fields, IncidentKind::Incident).unwrap_or_default();
     let display_at = time(fields, "display_at");
@@ -488,7 +484,9 @@ impl IncidentBody {
             state: incident.state.as_str(),
             status: incident.status.as_str(),
             impact: incident.impact.as_str(),
-            impact_override: settings.impact_override.map(|impact| impact.as_str()),
+            impact_override: settings
+                .impact_override
+                .map(wakeful_core::statuspages::snapshot::Impact::as_str),
             components: incident.components.into_iter().map(component).collect(),
             pageids: incident.pages,
             shown_on,
@@ -603,8 +601,10 @@ impl TemplateBody {
             kind: settings.kind.as_str(),
             title: settings.title,
             body: settings.body,
-            status: settings.status.map(|status| status.as_str()),
-            impact: settings.impact.map(|impact| impact.as_str()),
+            status: settings
+                .status
+                .map(wakeful_core::statuspages::snapshot::IncidentStatus::as_str),
+            impact: settings.impact.map(wakeful_core::statuspages::snapshot::Impact::as_str),
             components: settings.components,
             created: template.created,
             modified: template.modified,

@@ -166,7 +166,7 @@ async fn delete_update(
 ) -> ApiResult<Ack> {
     let (id, update) = (incident_id(&incidentid)?, update_id(&updateid)?);
     api.engine().delete_incident_update(&caller, id, update).await?;
-    Ack::with_message("Update deleted.")
+    Ack::with_message("Deleted the update.")
 }
 
 /// Shows a draft on its status pages.

@@ -199,7 +199,12 @@ async fn rotate_token(
     Path(pageid): Path<String>,
 ) -> ApiResult<TokenAnswer> {
     let view = api.engine().rotate_statuspage_token(&caller, page_id(&pageid)?).await?;
-    let token = view.page.access_token.as_ref().map(|token| token.expose()).unwrap_or_default();
+    let token = view
+        .page
+        .access_token
+        .as_ref()
+        .map(wakeful_core::secret::Secret::expose)
+        .unwrap_or_default();
     Ok(Json(TokenAnswer {
         success: true,
         message: "New access token created; the old one no longer works.",

@@ -257,7 +257,7 @@ fn width(text: &str, size: u32, spacing: u32) -> u32 {
     let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     let units = text.chars().map(of).sum::<u32>();
     // An odd width keeps the text on whole pixels.
-    (units * size).div_ceil(EM) + characters * spacing | 1
+    ((units * size).div_ceil(EM) + characters * spacing) | 1
 }
 
 /// The color of a name or of 3 or 6 hexadecimal digits.

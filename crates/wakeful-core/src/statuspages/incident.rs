@@ -387,8 +387,8 @@ impl Audited for IncidentTemplate {
             .with("kind", settings.kind.as_str())
             .with("title", settings.title.as_str())
             .with("body", settings.body.as_str())
-            .with("status", settings.status.map(|status| status.as_str()))
-            .with("impact", settings.impact.map(|impact| impact.as_str()))
+            .with("status", settings.status.map(super::snapshot::IncidentStatus::as_str))
+            .with("impact", settings.impact.map(super::snapshot::Impact::as_str))
             .with(
                 "components",
                 settings.components.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -469,8 +469,8 @@ mod tests {
     fn resolving_withdraws_the_statuses_and_keeps_the_impact() {
         let mut one = incident(Investigating);
         let (api, web) = (named(1, MajorOutage), named(2, PartialOutage));
-        one.post(update(100, Investigating, &[api.clone()]), Millis(100)).unwrap();
-        one.post(update(200, Identified, &[web.clone()]), Millis(200)).unwrap();
+        one.post(update(100, Investigating, std::slice::from_ref(&api)), Millis(100)).unwrap();
+        one.post(update(200, Identified, std::slice::from_ref(&web)), Millis(200)).unwrap();
         assert_eq!(one.impact, Impact::Critical);
         one.post(update(300, Resolved, &[]), Millis(300)).unwrap();
         assert_eq!((one.resolved, one.impact), (Some(Millis(300)), Impact::Critical));

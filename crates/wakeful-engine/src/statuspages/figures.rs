@@ -269,9 +269,10 @@ impl Engine {
         let with_times = component.settings.display.response_time.unwrap_or(display.response_times);
         Ok(ComponentFigures {
             days: days(&dates, &bounds, &all, &colored, &maintenance),
-            response_times: match with_times {
-                true => Some(self.response_days(&page, monitors, from, now).await?),
-                false => None,
+            response_times: if with_times {
+                Some(self.response_days(&page, monitors, from, now).await?)
+            } else {
+                None
             },
             outages: display.outages.then(|| outages(&tracks, page.settings.shown_after, now)),
         })

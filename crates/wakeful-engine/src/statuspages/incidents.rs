@@ -285,9 +285,10 @@ impl Engine {
         require_all_monitors(caller)?;
         let template = self.stored_template(caller, id).await?;
         let team = self.store().team(caller.team_access());
-        match team.delete_incident_template(&template, &self.audit(caller)).await? {
-            true => Ok(()),
-            false => Err(Error::NotFound("template")),
+        if team.delete_incident_template(&template, &self.audit(caller)).await? {
+            Ok(())
+        } else {
+            Err(Error::NotFound("template"))
         }
     }
 
@@ -477,10 +478,8 @@ impl Engine {
             modified: now,
             settings,
         };
-        let display_at = update.display_at.unwrap_or(match incident.settings.backfilled {
-            true => started,
-            false => now,
-        });
+        let display_at =
+            update.display_at.unwrap_or(if incident.settings.backfilled { started } else { now });
         let new = |status, components, display_at| NewUpdate {
             id: IncidentUpdateId::new(now, random::bytes()),
             status,

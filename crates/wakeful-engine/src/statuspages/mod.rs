@@ -401,7 +401,7 @@ impl Engine {
             password_revision,
             access_token,
             settings: draft.settings,
-            domains: self.complete_domains(old, draft.domains, draft.primary)?,
+            domains: self.complete_domains(old, draft.domains, draft.primary.as_deref())?,
             sections,
             rules,
             images: old.map(|old| old.images.clone()).unwrap_or_default(),
@@ -470,7 +470,7 @@ impl Engine {
         &self,
         old: Option<&StatusPage>,
         domains: Vec<String>,
-        primary: Option<String>,
+        primary: Option<&str>,
     ) -> Result<Vec<PageDomain>> {
         let own = self.public_url().split("://").nth(1).unwrap_or_default();
         let own = own.split(['/', ':']).next().unwrap_or_default();
@@ -484,7 +484,7 @@ impl Engine {
         let mut all: Vec<PageDomain> = domains
             .into_iter()
             .map(|domain| PageDomain {
-                primary: primary.as_deref() == Some(domain.as_str()),
+                primary: primary == Some(domain.as_str()),
                 verified: known(&domain),
                 domain,
             })

@@ -369,9 +369,10 @@ impl Builder {
         let snapshots = engine.snapshots();
         let is_asked = snapshots.reload.swap(false, Ordering::Relaxed);
         let store = engine.store();
-        let every = match store.is_shared() && !engine.bus().is_connected() {
-            true => SHARED_INTERVAL,
-            false => RELOAD_INTERVAL,
+        let every = if store.is_shared() && !engine.bus().is_connected() {
+            SHARED_INTERVAL
+        } else {
+            RELOAD_INTERVAL
         };
         let is_due = self.looked_at.is_none_or(|at| at.elapsed() >= every);
         if !is_asked && !is_due {

@@ -264,7 +264,6 @@ async fn storm(setup: Setup, number: u32) -> Duration {
         fixture.receiver.conversation().into_iter().map(|one| one.id).collect();
     assert_eq!(ids.len(), counts.len());
     let (messages, minutes) = (counts.len(), minutes.get());
-    eprintln!("{number} outages: {messages} messages in {minutes} min, the first after {first:?}");
     first
 }
 

@@ -73,9 +73,10 @@ impl<'n> BodyBuffer<'n> {
         let announced = announced.and_then(|length| usize::try_from(length).ok());
         let expected = announced.unwrap_or_default().min(limit);
         let is_large = expected > SMALL_BODY_BYTES;
-        let permit = match is_large {
-            true => timeout(MAX_WAIT, buffers.body(limit)).await.ok().flatten(),
-            false => None,
+        let permit = if is_large {
+            timeout(MAX_WAIT, buffers.body(limit)).await.ok().flatten()
+        } else {
+            None
         };
         let is_starved = is_large && permit.is_none();
         Self { buffers, bytes: Vec::new(), limit, permit, is_starved }

@@ -175,7 +175,8 @@ impl TeamStore<'_> {
                 "select id, monitor_id, alert_id, kind, at, data
                  from evidence
                  where monitor_id = $1
-                 order by at desc, id desc
+                 order by at desc,
+                     case kind when 'first' then 0 when 'last' then 1 else 2 end desc, id desc
                  limit $2",
             )
             .bind(monitor.uuid())

@@ -186,10 +186,7 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&StatusPage>) -> Option<
     let name = fields.optional("name", Name::parse).map(|name| name.to_string());
     let name = name.or_else(|| stored.map(|old| old.name.clone()));
     let name = fields.require("name", name);
-    let slug = match fields.is_filled("slug") {
-        true => fields.optional("slug", slug::parse),
-        false => None,
-    };
+    let slug = if fields.is_filled("slug") { fields.optional("slug", slug::parse) } else { None };
     let settings = settings(fields, stored.map(|old| &old.settings));
     let password = fields.optional_text("password").map(Secret::new);
     if let Some(password) = password.as_ref().filter(|password| !password.expose().is_empty())
@@ -471,11 +468,10 @@ fn component(
     let before = old.map(|old| old.settings.clone()).unwrap_or_default();
     let name = fields.optional_short_text("name", Name::MAX_LENGTH);
     let monitors = monitors(fields);
-    let monitors = match fields.has("monitors") {
-        true => monitors,
-        false => {
-            Some(old.map(|old| old.monitors.iter().map(|one| one.id).collect()).unwrap_or_default())
-        }
+    let monitors = if fields.has("monitors") {
+        monitors
+    } else {
+        Some(old.map(|old| old.monitors.iter().map(|one| one.id).collect()).unwrap_or_default())
     };
     let tag = fields.optional("tag", parse_tag);
     let settings = component_settings(fields, before);

@@ -418,7 +418,7 @@ impl RuleBody {
             after: settings.after,
             mode: settings.mode.as_str(),
             templateid: settings.template,
-            impact: settings.impact.map(|impact| impact.as_str()),
+            impact: settings.impact.map(wakeful_core::statuspages::snapshot::Impact::as_str),
             group: settings.group,
             on_recovery: settings.on_recovery.as_str(),
             resolve_after: settings.resolve_after,

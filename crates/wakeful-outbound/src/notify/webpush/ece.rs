@@ -29,7 +29,7 @@ pub fn encrypt(
     let sender_public = sender_public.as_ref();
     let secret = shared_secret(receiver, sender)?;
     let info = [b"WebPush: info\0", &receiver.public_key[..], sender_public].concat();
-    let material = derive::<32>(&receiver.auth, &*secret, &info);
+    let material = derive::<32>(&receiver.auth, &secret, &info);
     let key = derive::<KEY_BYTES>(&salt, &*material, b"Content-Encoding: aes128gcm\0");
     let nonce = derive::<NONCE_BYTES>(&salt, &*material, b"Content-Encoding: nonce\0");
     let mut record = text.to_vec();

@@ -12,10 +12,10 @@ function toneOf({ state, status, kind }: Incident): Tone {
 
 export function IncidentBadge({ incident }: { incident: Incident }) {
   const { incidents } = useTexts();
-  const { state, status, cancelled } = incident;
+  const { state, status } = incident;
   return (
     <Badge tone={toneOf(incident)}>
-      {state === "published" ? (cancelled ? incidents.cancelled : incidents.statuses[status]) : incidents.states[state]}
+      {state === "published" ? (incident.cancelled ? incidents.cancelled : incidents.statuses[status]) : incidents.states[state]}
     </Badge>
   );
 }
