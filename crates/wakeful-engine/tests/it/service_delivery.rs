@@ -263,7 +263,6 @@ async fn storm(setup: Setup, number: u32) -> Duration {
     let ids: HashSet<String> =
         fixture.receiver.conversation().into_iter().map(|one| one.id).collect();
     assert_eq!(ids.len(), counts.len());
-    let (messages, minutes) = (counts.len(), minutes.get());
     first
 }
 
