@@ -148,7 +148,7 @@ impl TeamStore<'_> {
                  join monitors m on m.id = e.monitor_id
                  where e.alert_id = $1 and e.monitor_id = $2 and m.team_id = $3
                  order by e.at,
-                     case e.kind when 'first' then 0 when 'last' then 1 else 2 end, e.id
+                     case e.kind when 'first' then 0 when 'confirming' then 1 when 'last' then 2 else 3 end, e.id
                  limit $4",
             )
             .bind(alert.uuid())
@@ -176,7 +176,7 @@ impl TeamStore<'_> {
                  from evidence
                  where monitor_id = $1
                  order by at desc,
-                     case kind when 'first' then 0 when 'last' then 1 else 2 end desc, id desc
+                     case kind when 'first' then 0 when 'confirming' then 1 when 'last' then 2 else 3 end desc, id desc
                  limit $2",
             )
             .bind(monitor.uuid())
