@@ -11,6 +11,7 @@ mod caller;
 mod cluster;
 mod deletion;
 pub mod demo;
+pub mod due_work;
 mod error;
 mod failpoint;
 pub mod history;
@@ -54,6 +55,7 @@ use accounts::password_hasher::PasswordHasher;
 use alerting::backlog::AlertBacklog;
 use bus::Bus;
 use cluster::Cluster;
+use due_work::DueWorkReadings;
 use probes::Probes;
 use scheduler::Scheduler;
 use std::sync::atomic::AtomicI64;
@@ -97,6 +99,7 @@ struct Inner {
     rendering: FairQueue<TeamId>,
     team_turns: team_turns::TeamTurns,
     alert_backlog: AlertBacklog,
+    due_work: DueWorkReadings,
     mail_queued: Notify,
     /// Held by the call that deletes rows of what was deleted.
     deleting: Mutex<()>,
@@ -145,6 +148,7 @@ impl Engine {
             rendering: FairQueue::new(notifications::notifiers::RENDERING),
             team_turns: team_turns::TeamTurns::default(),
             alert_backlog: AlertBacklog::default(),
+            due_work: DueWorkReadings::new(),
             mail_queued: Notify::new(),
             deleting: Mutex::new(()),
             recent_members: Default::default(),

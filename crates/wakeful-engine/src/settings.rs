@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::bus::nats::Nats;
-use crate::{audit, billing, history};
+use crate::{billing, due_work, history};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -15,8 +15,8 @@ pub struct Settings {
     pub session_max: Duration,
     /// How long entries of the audit log are kept.
     pub audit: Duration,
-    /// How often the streams of the audit log are checked for new entries.
-    pub stream_interval: Duration,
+    /// How often due work is looked for.
+    pub poll_interval: Duration,
     pub limits: Limits,
     pub mail_from: String,
     /// The recipient of the contact form; if empty, the sender of the service's mail.
@@ -48,7 +48,7 @@ impl Default for Settings {
             session_idle: Duration::from_secs(30 * DAY),
             session_max: Duration::from_secs(180 * DAY),
             audit: Duration::from_secs(365 * DAY),
-            stream_interval: audit::delivery::POLL_INTERVAL,
+            poll_interval: due_work::POLL_INTERVAL,
             limits: Limits::default(),
             mail_from: "Wakeful <wakeful@localhost>".into(),
             contact_to: String::new(),

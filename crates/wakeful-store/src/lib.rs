@@ -12,6 +12,7 @@ mod cluster;
 mod deletion;
 mod dialect;
 mod doctor;
+mod due_work;
 mod error;
 mod history;
 mod key_rotation;
@@ -61,6 +62,7 @@ pub use backup::{BackupError, Upgrade, backup_before_upgrade, backup_sqlite, res
 pub use billing::{invoices::*, memberships::*, payment_attempts::*, payment_methods::*, usage::*};
 pub use cluster::{node_requests::*, nodes::*};
 pub use doctor::{DamagedPart, HistoryInventory, Table};
+pub use due_work::DueWork;
 pub use error::StoreError;
 pub use history::{
     CompactionCandidates, CompactionResult, HistoryExtent, HistoryReader, LateExclusion,

@@ -14,9 +14,9 @@ use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
 use wakeful_engine::Engine;
-use wakeful_engine::audit;
 use wakeful_engine::billing::{self, Processor, Sandbox, Stripe};
 use wakeful_engine::bus::nats::{self, Nats, NatsSettings};
+use wakeful_engine::due_work;
 use wakeful_engine::probes::Probes;
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
@@ -135,7 +135,7 @@ pub fn engine(
         session_idle: days(settings.sessions.idle_days),
         session_max: days(settings.sessions.max_days),
         audit: days(settings.audit.days),
-        stream_interval: audit::delivery::POLL_INTERVAL,
+        poll_interval: due_work::POLL_INTERVAL,
         limits: settings.limits.attempts,
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),

@@ -17,7 +17,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(15 * 3600);
 
 /// A service that checks for new entries often.
 async fn start(mut setup: Setup) -> App {
-    setup.settings.stream_interval = Duration::from_millis(20);
+    setup.settings.poll_interval = Duration::from_millis(20);
     setup.start().await
 }
 

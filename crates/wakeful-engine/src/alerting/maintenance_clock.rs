@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::time::Duration;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{MonitorId, TeamId};
@@ -13,9 +12,9 @@ use wakeful_core::time::Millis;
 use wakeful_store::ChangedCover;
 
 use super::handovers::announce_handovers;
+use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::{Engine, Event, Result, failpoint};
 
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const TEAM_BATCH: u32 = 100;
 const SCHEDULE_BATCH: u32 = 100;
 /// The steps that one team gets before the next.
@@ -23,18 +22,23 @@ const MAX_STEPS: usize = 50;
 /// How long a transaction that records maintenance may take: changes are read again for so
 /// long.
 const OVERLAP: Duration = Duration::from_secs(30);
+/// How long what was recorded counts as work: a little longer, because it is looked for only
+/// from time to time.
+pub(crate) const LOOKBACK: Duration = Duration::from_secs(40);
 /// How many late exclusions are counted again in one round.
 const RECOUNT_BATCH: u32 = 50;
 
 /// Applies maintenance until shutdown.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut follower = Follower::default();
+    let mut due_work = DueWorkReader::default();
     while !shutdown.is_cancelled() {
         if let Err(error) = round(&engine, &mut follower).await {
             tracing::warn!(error = %ErrorChain(&error), "applying maintenance failed, retrying in {} s", POLL_INTERVAL.as_secs());
         }
+        let due = async { while !due_work.next(&engine).await.maintenance {} };
         tokio::select! {
-            () = sleep(POLL_INTERVAL) => {}
+            () = due => {}
             () = engine.0.maintenance_changed.notified() => {}
             () = shutdown.cancelled() => {}
         }

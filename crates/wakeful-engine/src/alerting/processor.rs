@@ -20,9 +20,9 @@ use super::decide::{Decided, decide};
 use super::recipients::TeamResponders;
 use super::surroundings::Surroundings;
 use crate::bus::{Edit, Event, NodeMessage};
+use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::{Engine, Result, failpoint};
 
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How many alerts are read together.
 const ALERT_BATCH: u32 = 500;
 /// The rows that one transaction writes, unless it is about one alert: others wait for it.
@@ -62,6 +62,8 @@ struct WrittenDecision {
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut polls: u32 = 0;
     let mut last_poll = engine.now();
+    let mut due_work = DueWorkReader::default();
+    let mut is_due = true;
     while !shutdown.is_cancelled() {
         let now = engine.now();
         let polling = async {
@@ -69,7 +71,10 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
             if back > CLOCK_TOLERANCE && engine.cluster().is_standalone() {
                 shift_back(engine.store(), back, now).await?;
             }
-            process_due(&engine).await
+            if is_due {
+                process_due(&engine).await?;
+            }
+            Ok::<(), crate::Error>(())
         };
         let polled = tokio::select! {
             polled = polling => polled,
@@ -77,7 +82,7 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
             () = shutdown.cancelled() => return,
         };
         match polled {
-            Ok(_) => last_poll = now,
+            Ok(()) => last_poll = now,
             Err(error) => tracing::warn!(
                 error = %ErrorChain(&error),
                 "processing alerts failed, retrying in {} s",
@@ -89,8 +94,8 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
         }
         polls += 1;
         tokio::select! {
-            () = tokio::time::sleep(POLL_INTERVAL) => {}
-            () = engine.alert_backlog().wait() => {}
+            due = due_work.next(&engine) => is_due = due.alerts,
+            () = engine.alert_backlog().wait() => is_due = true,
             () = shutdown.cancelled() => {}
         }
     }

@@ -21,12 +21,11 @@ use wakeful_outbound::fair_queue::{Bounds, FairQueue, Turn};
 use wakeful_outbound::notify::signed_post::{SignedPost, TIMEOUT};
 use wakeful_store::{AfterFailure, ClaimedBatch, DueStream, StreamTime};
 
+use crate::due_work::DueWorkReader;
 use crate::mail::templates;
 use crate::notifications::delivery::survive::survived;
 use crate::{Engine, Result, failpoint, random};
 
-/// How often streams are checked for new entries, unless the settings say otherwise.
-pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Requests in flight, slow ones aside.
 const QUEUE: Bounds =
     Bounds { running: 128, waiting: MAX_STREAMS, waiting_per_key: 8, share: |_free| 2 };
@@ -48,12 +47,17 @@ const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// sent again after the next start, they would arrive twice.
 pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: Duration) {
     let mut dispatcher = Dispatcher::new(engine.clone(), shutdown.clone());
+    let mut due_work = DueWorkReader::default();
     while !shutdown.is_cancelled() {
-        if engine.cluster().is_leader() {
-            dispatcher.poll().await;
-        }
         tokio::select! {
-            () = sleep(engine.settings().stream_interval) => {}
+            due = due_work.next(&engine) => {
+                if engine.cluster().is_leader() {
+                    dispatcher.count_pending().await;
+                    if due.audit_streams {
+                        dispatcher.poll().await;
+                    }
+                }
+            }
             () = shutdown.cancelled() => {}
         }
     }
@@ -78,7 +82,6 @@ impl Dispatcher {
 
     /// Starts the streams that are due.
     async fn poll(&mut self) {
-        self.count_pending().await;
         self.in_flight.retain(|_, task| !task.is_finished());
         while self.tasks.try_join_next().is_some() {}
         let due = match self.engine.store().due_streams(time(self.engine.now())).await {
@@ -250,6 +253,6 @@ async fn disable(
     Ok(())
 }
 
-fn time(now: Millis) -> StreamTime {
+pub(crate) fn time(now: Millis) -> StreamTime {
     StreamTime { now, latest: now.after(FAILURE_STREAK_GAP) }
 }

@@ -9,15 +9,15 @@ use wakeful_core::error_chain::ErrorChain;
 use wakeful_outbound::mail::{Email, MailError, SendReceipt};
 use wakeful_store::ClaimedMail;
 
+use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::notifications::delivery::survive::survived;
 use crate::{Engine, Result, failpoint, random};
 
 /// Longer than a whole SMTP session may take.
 const LEASE: Duration = Duration::from_secs(60);
-/// Other nodes queue mail too, without waking this one.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
+    let mut due_work = DueWorkReader::default();
     while !shutdown.is_cancelled() {
         let sent = send_next(&engine).await;
         if matches!(sent, Ok(true)) {
@@ -30,9 +30,11 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
                 POLL_INTERVAL.as_secs()
             );
         }
+        // Other nodes queue mail too, without waking this one.
+        let due = async { while !due_work.next(&engine).await.mail {} };
         tokio::select! {
             () = engine.0.mail_queued.notified() => {}
-            () = tokio::time::sleep(POLL_INTERVAL) => {}
+            () = due => {}
             () = shutdown.cancelled() => {}
         }
     }

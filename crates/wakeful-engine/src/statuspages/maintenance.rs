@@ -2,8 +2,6 @@
 //! occurrence of one that repeats. Every node looks; the revision of the row decides which one
 //! of them makes a step.
 
-use std::time::Duration;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{IncidentId, IncidentUpdateId};
@@ -13,21 +11,23 @@ use wakeful_core::statuspages::schedule::{ClockStep, step};
 use wakeful_core::statuspages::snapshot::{ComponentStatus, IncidentStatus};
 use wakeful_core::time::Millis;
 
+use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::{Engine, Result, random};
 
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const BATCH: u32 = 100;
 /// A start, an end and the next occurrence may be due together.
 const MAX_STEPS: usize = 4;
 
 /// Applies the clock until shutdown.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
+    let mut due_work = DueWorkReader::default();
     while !shutdown.is_cancelled() {
         if let Err(error) = apply_due(&engine).await {
             tracing::warn!(error = %ErrorChain(&error), "applying the maintenance of status pages failed, retrying in {} s", POLL_INTERVAL.as_secs());
         }
+        let due = async { while !due_work.next(&engine).await.incidents {} };
         tokio::select! {
-            () = sleep(POLL_INTERVAL) => {}
+            () = due => {}
             () = shutdown.cancelled() => {}
         }
     }

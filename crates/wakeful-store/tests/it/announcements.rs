@@ -1,14 +1,15 @@
-//! Announcements beside nodes of another version, which know neither them nor lines.
+//! Announcements beside nodes of another version, which know neither them nor lines, and the one
+//! read that finds what is due.
 
 use std::time::Duration;
 use wakeful_core::calendar::zone::Zone;
 use wakeful_core::calendar::{Rule, Schedule, Start};
 use wakeful_core::cluster::slot::LEASE_DURATION;
-use wakeful_core::id::{MaintenanceId, NodeId, NotifierId, TeamId, UserId};
+use wakeful_core::id::{MailId, MaintenanceId, NodeId, NotifierId, TeamId, UserId};
 use wakeful_core::maintenance::{Announce, Window};
 use wakeful_core::selector::{Selector, SelectorParts};
 use wakeful_core::time::Millis;
-use wakeful_store::{Node, SaveWindowOutcome, Store};
+use wakeful_store::{DueWork, Mail, Node, SaveWindowOutcome, Store, StreamTime};
 use wakeful_testkit::{Database, DatabaseKind, process_alerts, system, whole};
 
 use crate::fixture::{NOW, monitor, next, notifier, team};
@@ -19,6 +20,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 on_both! {
     an_announcement_waits_while_a_node_of_another_version_runs => waits;
+    one_read_finds_what_is_due => finds_what_is_due;
 }
 
 fn window(team: TeamId, notifier: NotifierId) -> Window {
@@ -91,6 +93,59 @@ async fn waits(store: Store) {
     let ids: Vec<_> = due.iter().map(|row| row.id).collect();
     let claimed = store.claim_deliveries(&ids, now, now.after(MINUTE)).await.expect("claimed");
     assert_eq!(claimed.len(), 1);
+}
+
+async fn finds_what_is_due(store: Store) {
+    const NOTHING: DueWork = DueWork {
+        alerts: false,
+        audit_streams: false,
+        mail: false,
+        maintenance: false,
+        incidents: false,
+    };
+    let due_at = async |now: Millis| {
+        let at = StreamTime { now, latest: now.after(MINUTE) };
+        store.due_work(at, now.before(MINUTE)).await.expect("read")
+    };
+    assert_eq!(due_at(NOW).await, NOTHING);
+    let team = team(&store).await;
+    let hook = notifier(&store, team, "hook").await;
+    assert_eq!(due_at(NOW).await, NOTHING);
+
+    let mail = Mail {
+        id: MailId::new(NOW, next()),
+        to: "a@example.com".into(),
+        subject: "Hello".into(),
+        text: "Hello".into(),
+        reply_to: None,
+    };
+    store.add_mail(&mail, NOW).await.expect("queued");
+    assert_eq!(due_at(NOW).await, DueWork { mail: true, ..NOTHING });
+    assert_eq!(due_at(NOW.before(MINUTE)).await, NOTHING, "not yet");
+    store.claim_mail(NOW, NOW.after(MINUTE)).await.expect("claimed").expect("there");
+    assert_eq!(due_at(NOW).await, NOTHING, "somebody sends it");
+    store.mail_sent(mail.id).await.expect("sent");
+
+    let site = monitor(team, "site");
+    store.team(&whole(team)).add_monitor(&site, &system()).await.expect("saved");
+    store.record(&[down(team, site.id, 1)]).await.expect("recorded");
+    assert_eq!(due_at(NOW).await, DueWork { alerts: true, ..NOTHING });
+    process_alerts(&store, NOW).await;
+    assert_eq!(due_at(NOW).await, NOTHING);
+
+    let saver = UserId::new(NOW, next());
+    let window = window(team, hook);
+    let added = store.team(&whole(team)).add_maintenance(&window, &system(), saver).await;
+    assert_eq!(added.expect("added"), SaveWindowOutcome::Done);
+    assert_eq!(due_at(NOW).await, DueWork { maintenance: true, ..NOTHING });
+    store.apply_maintenance(team, NOW).await.expect("applied");
+    assert_eq!(due_at(NOW).await, NOTHING, "until it starts");
+    let started = NOW.after(30 * MINUTE);
+    assert_eq!(due_at(started).await, DueWork { maintenance: true, ..NOTHING });
+    store.apply_maintenance(team, started).await.expect("applied");
+    let applied = due_at(started).await;
+    assert!(applied.maintenance, "other nodes follow what was recorded");
+    assert!(!due_at(started.after(2 * MINUTE)).await.maintenance, "until it ends");
 }
 
 #[tokio::test]
