@@ -58,7 +58,7 @@ use probes::Probes;
 use scheduler::Scheduler;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
-use tokio::sync::{Mutex, Notify, OnceCell};
+use tokio::sync::{Notify, OnceCell};
 use tokio_util::task::TaskTracker;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{NodeId, TeamId};
@@ -98,8 +98,8 @@ struct Inner {
     team_turns: team_turns::TeamTurns,
     alert_backlog: AlertBacklog,
     mail_queued: Notify,
-    /// Held by the call that deletes rows of what was deleted.
-    deleting: Mutex<()>,
+    /// Notified when a call has left rows of what it deleted to the janitor.
+    rows_left: Notify,
     recent_members: monitors::groups::RecentMembers,
     /// Notified when maintenance windows were changed.
     maintenance_changed: Notify,
@@ -146,7 +146,7 @@ impl Engine {
             team_turns: team_turns::TeamTurns::default(),
             alert_backlog: AlertBacklog::default(),
             mail_queued: Notify::new(),
-            deleting: Mutex::new(()),
+            rows_left: Notify::new(),
             recent_members: Default::default(),
             maintenance_changed: Notify::new(),
             heads_reported_on: AtomicI64::new(i64::MIN),
