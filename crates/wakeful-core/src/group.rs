@@ -2,7 +2,7 @@
 //! selected when the group is evaluated. Members that cannot be counted are left out.
 
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::maintenance::CoveredMonitor;
 use crate::monitors::Tags;
 use crate::observation::{Contact, Fault, FaultKind, Observation};
 use crate::reason::Reason;
-use crate::selector::Selector;
+use crate::selector::{Selector, TagIndex};
 use crate::verdict::Status;
 
 /// The most groups of a team. A change of a monitor may have all of them evaluated.
@@ -202,46 +202,13 @@ pub struct TeamGraph {
 }
 
 impl TeamGraph {
-    /// What a maintenance window covers besides what its selector names or selects by tag:
-    /// the members of groups, at any depth, and what depends on a covered monitor.
-    pub fn reached(&self, selector: &Selector, dependents: bool) -> Vec<MonitorId> {
-        let mut found = BTreeSet::new();
-        self.select(selector, false, &mut HashSet::new(), &mut found);
-        if dependents {
-            let mut waiting: Vec<MonitorId> = found.iter().copied().collect();
-            while let Some(parent) = waiting.pop() {
-                for child in self.children.get(&parent).into_iter().flatten() {
-                    if found.insert(*child) {
-                        waiting.push(*child);
-                    }
-                }
-            }
-        }
-        found.into_iter().collect()
+    /// Whether windows may cover more than what their selectors name or select by tag.
+    pub fn is_connected(&self) -> bool {
+        !self.groups.is_empty() || !self.children.is_empty()
     }
 
-    /// `expand`: groups that are selected are followed, too, as they are within groups.
-    fn select(
-        &self,
-        selector: &Selector,
-        expand: bool,
-        seen: &mut HashSet<MonitorId>,
-        found: &mut BTreeSet<MonitorId>,
-    ) {
-        let mut groups: Vec<MonitorId> = selector.groups().to_vec();
-        for monitor in &self.monitors {
-            if selector.selects(monitor.id, &monitor.tags) {
-                found.insert(monitor.id);
-                if expand && self.groups.contains_key(&monitor.id) {
-                    groups.push(monitor.id);
-                }
-            }
-        }
-        for group in groups {
-            if let Some(members) = self.groups.get(&group).filter(|_| seen.insert(group)) {
-                self.select(members, true, seen, found);
-            }
-        }
+    pub fn index(&self) -> TagIndex {
+        TagIndex::new(self.monitors.iter().map(|one| (one.id, &one.tags)))
     }
 
     /// Whether a group may have this selector; it is one of `groups` already.
@@ -281,8 +248,7 @@ impl TeamGraph {
 /// without comparing the tags of each monitor with those of each group.
 #[derive(Clone, Debug, Default)]
 pub struct MemberIndex {
-    ids: BTreeSet<MonitorId>,
-    by_tag: BTreeMap<String, Vec<MonitorId>>,
+    index: TagIndex,
     groups: HashMap<MonitorId, Selector>,
 }
 
@@ -291,14 +257,8 @@ impl MemberIndex {
         monitors: impl IntoIterator<Item = &'a CoveredMonitor>,
         groups: HashMap<MonitorId, Selector>,
     ) -> Self {
-        let mut index = Self { groups, ..Self::default() };
-        for monitor in monitors {
-            index.ids.insert(monitor.id);
-            for tag in monitor.tags.iter() {
-                index.by_tag.entry(tag.to_owned()).or_default().push(monitor.id);
-            }
-        }
-        index
+        let monitors = monitors.into_iter().map(|one| (one.id, &one.tags));
+        Self { index: TagIndex::new(monitors), groups }
     }
 
     /// The members of a group, directly or through the groups that it names: never itself.
@@ -307,7 +267,7 @@ impl MemberIndex {
         let mut seen = HashSet::new();
         let mut waiting = vec![selector];
         while let Some(selector) = waiting.pop() {
-            self.select(selector, &mut found);
+            found.extend(self.index.selected(selector));
             let new = selector.groups().iter().filter(|group| seen.insert(**group));
             waiting.extend(new.filter_map(|group| self.groups.get(group)));
         }
@@ -322,38 +282,61 @@ impl MemberIndex {
         };
         self.groups.iter().filter(contains).map(|(id, _)| *id).collect()
     }
+}
 
-    /// What `Selector::selects` selects.
-    fn select(&self, selector: &Selector, found: &mut HashSet<MonitorId>) {
-        if selector.is_everything() {
-            found.extend(&self.ids);
-            return;
-        }
-        found.extend(selector.monitors().iter().filter(|id| self.ids.contains(id)));
-        for tag in selector.tags().iter() {
-            found.extend(self.tagged(tag));
-        }
-        let mut all = selector.all_tags().iter();
-        if let Some(first) = all.next() {
-            let mut common: HashSet<MonitorId> = self.tagged(first).collect();
-            for tag in all {
-                let tagged: HashSet<MonitorId> = self.tagged(tag).collect();
-                common.retain(|id| tagged.contains(id));
-            }
-            found.extend(common);
-        }
+/// What maintenance windows cover. Each group is evaluated once, however many windows name it.
+pub struct Reach<'a> {
+    graph: &'a TeamGraph,
+    index: &'a TagIndex,
+    groups: HashMap<MonitorId, Vec<usize>>,
+}
+
+impl<'a> Reach<'a> {
+    /// `index` is that of the graph.
+    pub fn new(graph: &'a TeamGraph, index: &'a TagIndex) -> Self {
+        Self { graph, index, groups: HashMap::new() }
     }
 
-    /// The monitors with a tag; one that ends in `*` matches what begins with it.
-    fn tagged(&self, wanted: &str) -> impl Iterator<Item = MonitorId> {
-        let prefix = wanted.strip_suffix('*');
-        let matches = move |tag: &str| match prefix {
-            Some(prefix) => tag.starts_with(prefix),
-            None => tag == wanted,
-        };
-        let from = prefix.unwrap_or(wanted).to_owned();
-        let tags = self.by_tag.range(from..).take_while(move |(tag, _)| matches(tag));
-        tags.flat_map(|(_, ids)| ids).copied()
+    /// What a maintenance window covers besides what its selector names or selects by tag:
+    /// the members of groups, at any depth, and what depends on a covered monitor. In order.
+    pub fn of(&mut self, selector: &Selector, dependents: bool) -> Vec<MonitorId> {
+        let graph = self.graph;
+        let mut found = self.index.select(selector);
+        let mut seen = HashSet::new();
+        let mut waiting: Vec<MonitorId> = selector.groups().to_vec();
+        while let Some(group) = waiting.pop() {
+            let Some(members) = graph.groups.get(&group).filter(|_| seen.insert(group)) else {
+                continue;
+            };
+            waiting.extend(members.groups());
+            let places = self.groups.entry(group).or_insert_with(|| {
+                let selected = self.index.select(members);
+                (0..selected.len()).filter(|place| selected[*place]).collect()
+            });
+            for place in places {
+                found[*place] = true;
+                let id = graph.monitors[*place].id;
+                if graph.groups.contains_key(&id) {
+                    waiting.push(id);
+                }
+            }
+        }
+        if dependents {
+            let mut waiting: Vec<usize> = (0..found.len()).filter(|place| found[*place]).collect();
+            while let Some(parent) = waiting.pop() {
+                let parent = graph.monitors[parent].id;
+                for child in graph.children.get(&parent).into_iter().flatten() {
+                    if let Some(place) = self.index.place(*child).filter(|place| !found[*place]) {
+                        found[place] = true;
+                        waiting.push(place);
+                    }
+                }
+            }
+        }
+        let found = graph.monitors.iter().zip(found).filter(|(_, is_found)| *is_found);
+        let mut reached: Vec<MonitorId> = found.map(|(one, _)| one.id).collect();
+        reached.sort_unstable();
+        reached
     }
 }
 
@@ -574,7 +557,7 @@ mod tests {
         let groups = [(10, selector(&[11, 12], &[], "")), (12, selector(&[13], &[], ""))];
         let graph = graph(&groups, &[(20, 11), (21, 20), (22, 13), (21, 22), (25, 24)]);
         let reached = |selector: &Selector, dependents| -> Vec<MonitorId> {
-            graph.reached(selector, dependents)
+            Reach::new(&graph, &graph.index()).of(selector, dependents)
         };
         let ids = |numbers: &[u8]| {
             let mut ids: Vec<MonitorId> = numbers.iter().map(|number| id(*number)).collect();

@@ -6,17 +6,17 @@
 mod audited;
 mod plan;
 
-pub use plan::{CoveredMonitor, ExclusionChange, OpenExclusion, plan};
+pub use plan::{CoveredMonitor, ExclusionChange, MAX_GAP, OpenExclusion, Plan, Recorded, plan};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use crate::calendar::{FOREVER, Schedule, Span};
-use crate::group::TeamGraph;
+use crate::group::Reach;
 use crate::id::{MaintenanceId, MonitorId, NotifierId, TeamId};
 use crate::monitors::Tags;
 use crate::named_enum;
-use crate::selector::Selector;
+use crate::selector::{Selector, TagIndex};
 use crate::time::Millis;
 
 /// The most windows of a team.
@@ -293,8 +293,17 @@ impl Window {
     }
 
     /// Finds out what it covers through groups and dependencies.
-    pub fn resolve(&mut self, graph: &TeamGraph) {
-        self.reached = graph.reached(&self.selector, self.dependents);
+    pub fn resolve(&mut self, reach: &mut Reach<'_>) {
+        self.reached = reach.of(&self.selector, self.dependents);
+    }
+
+    /// For each monitor of the index, what `covers` says.
+    pub fn covered(&self, index: &TagIndex) -> Vec<bool> {
+        let mut covered = index.select(&self.selector);
+        for place in self.reached.iter().filter_map(|id| index.place(*id)) {
+            covered[place] = true;
+        }
+        covered
     }
 }
 

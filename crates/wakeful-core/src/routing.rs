@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::alerting::alert::AlertKind;
 use crate::calendar::hours::{self, DailyHours};
 use crate::calendar::zone::Zone;
-use crate::group::TeamGraph;
+use crate::group::Reach;
 use crate::id::{MonitorId, NotifierId, PolicyId};
 use crate::monitors::Tags;
 use crate::selector::Selector;
@@ -77,11 +77,11 @@ pub struct Route {
 impl Rule {
     /// The same rule with the members of its groups, which are those at that time.
     #[must_use]
-    pub fn resolved(self, graph: &TeamGraph) -> Self {
+    pub fn resolved(self, reach: &mut Reach<'_>) -> Self {
         if self.selector.groups().is_empty() {
             return self;
         }
-        let members = graph.reached(&self.selector, false);
+        let members = reach.of(&self.selector, false);
         Self { selector: self.selector.including(members), ..self }
     }
 

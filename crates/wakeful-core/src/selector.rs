@@ -3,6 +3,8 @@
 //! the tag later belongs to it from then on.
 
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 
 use crate::Invalid;
 use crate::id::MonitorId;
@@ -118,6 +120,104 @@ fn has_tag(tags: &Tags, wanted: &str) -> bool {
     }
 }
 
+/// Monitors by id and by tag, to evaluate many selectors: the cost of each is that of what it
+/// finds, not of comparing all tags with all tags.
+#[derive(Clone, Debug, Default)]
+pub struct TagIndex {
+    ids: Vec<MonitorId>,
+    places: HashMap<MonitorId, usize>,
+    by_tag: BTreeMap<String, Vec<usize>>,
+}
+
+impl TagIndex {
+    pub fn new<'a>(monitors: impl IntoIterator<Item = (MonitorId, &'a Tags)>) -> Self {
+        let mut index = Self::default();
+        for (place, (id, tags)) in monitors.into_iter().enumerate() {
+            index.ids.push(id);
+            index.places.insert(id, place);
+            for tag in tags.iter() {
+                match index.by_tag.get_mut(tag) {
+                    Some(places) => places.push(place),
+                    None => drop(index.by_tag.insert(tag.to_owned(), vec![place])),
+                }
+            }
+        }
+        index
+    }
+
+    pub fn ids(&self) -> &[MonitorId] {
+        &self.ids
+    }
+
+    /// The place of a monitor among those of the index.
+    pub fn place(&self, monitor: MonitorId) -> Option<usize> {
+        self.places.get(&monitor).copied()
+    }
+
+    /// The monitors that `Selector::selects` selects, in their order.
+    pub fn selected(&self, selector: &Selector) -> impl Iterator<Item = MonitorId> {
+        let found = self.select(selector);
+        self.ids.iter().zip(found).filter(|(_, is_found)| *is_found).map(|(id, _)| *id)
+    }
+
+    /// For each monitor, in their order, what `Selector::selects` says.
+    pub fn select(&self, selector: &Selector) -> Vec<bool> {
+        let mut found = vec![selector.everything; self.ids.len()];
+        if selector.everything {
+            return found;
+        }
+        for place in selector.monitors.iter().filter_map(|id| self.place(*id)) {
+            found[place] = true;
+        }
+        // Without what another pattern finds, too, each tag of a monitor is met at most once.
+        let tags = without_implied(&selector.tags, |tag, other| is_matched(tag, other));
+        for place in tags.iter().flat_map(|tag| self.with_tag(tag)) {
+            found[place] = true;
+        }
+        if !selector.all_tags.is_empty() {
+            let tags = without_implied(&selector.all_tags, |tag, other| is_matched(other, tag));
+            let mut matched = vec![0; found.len()];
+            for (number, tag) in tags.iter().enumerate() {
+                for place in self.with_tag(tag) {
+                    if matched[place] == number {
+                        matched[place] = number + 1;
+                    }
+                }
+            }
+            for (found, matched) in found.iter_mut().zip(matched) {
+                *found |= matched == tags.len();
+            }
+        }
+        found
+    }
+
+    fn with_tag<'t>(&'t self, wanted: &'t str) -> impl Iterator<Item = usize> + 't {
+        let prefix = wanted.strip_suffix('*');
+        let tags = self.by_tag.range::<str, (Bound<&str>, Bound<&str>)>((
+            Bound::Included(prefix.unwrap_or(wanted)),
+            Bound::Unbounded,
+        ));
+        let tags = tags.take_while(move |(tag, _)| match prefix {
+            Some(prefix) => tag.starts_with(prefix),
+            None => *tag == wanted,
+        });
+        tags.flat_map(|(_, places)| places.iter().copied())
+    }
+}
+
+/// Whether everything that a tag or pattern matches is also matched by another pattern.
+fn is_matched(tag: &str, pattern: &str) -> bool {
+    pattern
+        .strip_suffix('*')
+        .is_some_and(|prefix| tag.strip_suffix('*').unwrap_or(tag).starts_with(prefix))
+}
+
+/// The tags without those that `is_implied` by another one.
+fn without_implied(tags: &Tags, is_implied: impl Fn(&str, &str) -> bool) -> Vec<&str> {
+    let is_needed = |tag: &&str| !tags.iter().any(|other| other != *tag && is_implied(tag, other));
+    tags.iter().filter(is_needed).collect()
+}
+
 impl TryFrom<SelectorParts> for Selector {
     type Error = Invalid;
 
@@ -199,6 +299,28 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn an_index_selects_the_same_monitors(
+            ids in prop::collection::vec(0..9_u8, 0..3),
+            any in prop::collection::vec("[ab]{0,2}\\*?", 0..5),
+            all in prop::collection::vec("[ab]{0,2}\\*?", 0..5),
+            monitors in prop::collection::vec("([ab]{1,3}\\*?,){0,4}", 0..9),
+        ) {
+            let parts = SelectorParts {
+                monitors: ids.iter().copied().map(id).collect(),
+                tags: tags(&any.join(",")),
+                all_tags: tags(&all.join(",")),
+                ..SelectorParts::default()
+            };
+            let Ok(selector) = Selector::new(parts) else { return Ok(()) };
+            let monitors: Vec<(MonitorId, Tags)> =
+                (0..).map(id).zip(monitors.iter().map(|text| tags(text))).collect();
+            let index = TagIndex::new(monitors.iter().map(|(id, tags)| (*id, tags)));
+            let expected: Vec<bool> =
+                monitors.iter().map(|(id, tags)| selector.selects(*id, tags)).collect();
+            prop_assert_eq!(index.select(&selector), expected);
+        }
+
         #[test]
         fn the_order_of_the_parts_does_not_matter(
             mut ids in prop::collection::vec(1..9_u8, 0..6),

@@ -3,7 +3,7 @@
 //! round does no harm.
 
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
 
@@ -36,15 +36,33 @@ const MAX_GRAVE_BATCHES: u32 = 1_000;
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     loop {
         // The leader does it for all nodes; two leaders at a handover do no harm.
-        if engine.cluster().is_leader()
-            && let Err(error) = sweep(&engine).await
-        {
-            tracing::warn!(error = %ErrorChain(&error), "deleting expired rows failed, retrying in {} s", SWEEP_INTERVAL.as_secs());
+        if engine.cluster().is_leader() {
+            report(sweep(&engine).await);
         }
         tokio::select! {
-            () = sleep(SWEEP_INTERVAL) => {}
+            () = wait(&engine) => {}
             () = shutdown.cancelled() => return,
         }
+    }
+}
+
+/// Until the next round. What was deleted meanwhile is deleted from the store.
+async fn wait(engine: &Engine) {
+    let next = Instant::now() + SWEEP_INTERVAL;
+    loop {
+        tokio::select! {
+            () = sleep_until(next) => return,
+            () = engine.0.rows_left.notified() => {}
+        }
+        if engine.cluster().is_leader() {
+            report(delete_rest(engine).await);
+        }
+    }
+}
+
+fn report(swept: Result<()>) {
+    if let Err(error) = swept {
+        tracing::warn!(error = %ErrorChain(&error), "deleting expired rows failed, retrying in {} s", SWEEP_INTERVAL.as_secs());
     }
 }
 

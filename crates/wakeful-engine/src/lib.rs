@@ -60,7 +60,7 @@ use probes::Probes;
 use scheduler::Scheduler;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
-use tokio::sync::{Mutex, Notify, OnceCell};
+use tokio::sync::{Notify, OnceCell};
 use tokio_util::task::TaskTracker;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{NodeId, TeamId};
@@ -101,8 +101,8 @@ struct Inner {
     alert_backlog: AlertBacklog,
     due_work: DueWorkReadings,
     mail_queued: Notify,
-    /// Held by the call that deletes rows of what was deleted.
-    deleting: Mutex<()>,
+    /// Notified when a call has left rows of what it deleted to the janitor.
+    rows_left: Notify,
     recent_members: monitors::groups::RecentMembers,
     /// Notified when maintenance windows were changed.
     maintenance_changed: Notify,
@@ -150,7 +150,7 @@ impl Engine {
             alert_backlog: AlertBacklog::default(),
             due_work: DueWorkReadings::new(),
             mail_queued: Notify::new(),
-            deleting: Mutex::new(()),
+            rows_left: Notify::new(),
             recent_members: Default::default(),
             maintenance_changed: Notify::new(),
             heads_reported_on: AtomicI64::new(i64::MIN),

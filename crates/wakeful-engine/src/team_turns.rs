@@ -13,16 +13,24 @@ use crate::{Authorized, Caller, Engine, Error, Result};
 const LISTS: Bounds = Bounds { running: 3, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
 /// They take longer, and some of them write.
 const BULK: Bounds = Bounds { running: 2, waiting: 256, waiting_per_key: 8, share: |_free| 1 };
+/// Each step reads the monitors of a team.
+const MAINTENANCE: Bounds =
+    Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) struct TeamTurns {
     lists: FairQueue<TeamId>,
     bulk: FairQueue<TeamId>,
+    maintenance: FairQueue<TeamId>,
 }
 
 impl Default for TeamTurns {
     fn default() -> Self {
-        Self { lists: FairQueue::new(LISTS), bulk: FairQueue::new(BULK) }
+        Self {
+            lists: FairQueue::new(LISTS),
+            bulk: FairQueue::new(BULK),
+            maintenance: FairQueue::new(MAINTENANCE),
+        }
     }
 }
 
@@ -40,6 +48,11 @@ impl Engine {
     /// The same for a request without a caller.
     pub(crate) async fn bulk_turn_of(&self, team: TeamId) -> Result<Turn<TeamId>> {
         turn(&self.0.team_turns.bulk, team).await
+    }
+
+    /// The turn of a step of the maintenance clock.
+    pub(crate) async fn maintenance_turn(&self, team: TeamId) -> Result<Turn<TeamId>> {
+        turn(&self.0.team_turns.maintenance, team).await
     }
 }
 

@@ -77,7 +77,7 @@ impl AuditContext {
         Self { team, ..self.clone() }
     }
 
-    pub(crate) fn at(&self) -> Millis {
+    pub fn at(&self) -> Millis {
         self.at
     }
 

@@ -178,7 +178,28 @@ impl Store {
             .fetch_optional(db)
             .await
         })?;
-        let Some(team) = team else { return Ok(false) };
+        match team {
+            Some(team) => self.delete_part_of(team).await,
+            None => Ok(false),
+        }
+    }
+
+    /// The same for what was deleted at that time only.
+    pub async fn delete_part_at(&self, at: Millis) -> Result<bool> {
+        let team: Option<Uuid> = read!(self, |db| {
+            sqlx::query_scalar("select id from teams where deleted_at = $1 order by id limit 1")
+                .bind(at.0)
+                .fetch_optional(db)
+                .await
+        })?;
+        match team {
+            Some(team) => self.delete_part_of(team).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Deletes a part of what is in a deleted team, the team last.
+    async fn delete_part_of(&self, team: Uuid) -> Result<bool> {
         let of_team = "select id from deliveries where team_id = $1 limit $2";
         if self.delete_found(Key::Delivery, of_team, team, ROWS).await? {
             return Ok(true);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_engine::alerting::processor::process_due;
+use wakeful_engine::janitor;
 use wakeful_testkit::{
     Answer, App, Client, User, both_databases, concurrently, system, until, whole,
 };
@@ -364,6 +365,23 @@ both_databases! {
             assert_eq!((&one["retries"], &one["tags"], &one["isactive"]), (&json!(7), &json!(["x"]), &json!(false)));
         }
         assert_eq!(get(&ann.client, &id).await["name"], "renamed");
+    }
+
+    async fn a_deletion_leaves_what_others_have_deleted_to_the_janitor(setup: Setup) {
+        let app = setup.start().await;
+        let (ann, bob) = (app.sign_up("ann@example.com").await, app.sign_up("bob@example.com").await);
+        let theirs = MonitorId::parse(&saved(&bob.client, &job("theirs", &json!({}))).await).unwrap();
+        let own = saved(&ann.client, &job("own", &json!({}))).await;
+        let hook = webhook(&ann.client, "hook").await;
+        // As if a process had ended in the middle of it.
+        let team = whole(TeamId::parse(&bob.team).unwrap());
+        assert!(app.store.team(&team).delete_monitors(&[theirs], None, &system()).await.unwrap());
+        ann.client.delete(&format!("monitor/{own}/delete")).await.ok();
+        ann.client.delete(&format!("notifier/{hook}/delete")).await.ok();
+        let rows = async || (app.database.rows("monitors").await, app.database.rows("notifiers").await);
+        assert_eq!(rows().await, (1, 0));
+        janitor::sweep(&app.engine).await.unwrap();
+        assert_eq!(rows().await, (0, 0));
     }
 
     async fn a_filter_may_match_any_number_of_monitors(setup: Setup) {

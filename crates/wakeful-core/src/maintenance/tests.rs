@@ -186,12 +186,17 @@ fn the_start_and_the_end_of_an_occurrence_are_announced_when_they_are_noticed() 
     assert_eq!(due(Some(longer), 121, 200), []);
 }
 
+fn index(monitors: &[CoveredMonitor]) -> TagIndex {
+    TagIndex::new(monitors.iter().map(|one| (one.id, &one.tags)))
+}
+
 fn planned(windows: &[Window], open: &[OpenExclusion], minute: i64) -> Vec<ExclusionChange> {
     let monitors = [
         CoveredMonitor { id: monitor(1), tags: tags("db") },
         CoveredMonitor { id: monitor(2), tags: tags("web") },
     ];
-    plan(windows, &monitors, open, at(minute)).0
+    let recorded = Recorded { open: open.to_vec(), ..Recorded::default() };
+    plan(windows, &index(&monitors), &recorded, at(minute)).changes
 }
 
 fn exclusion(number: u8, from: i64) -> OpenExclusion {
@@ -262,12 +267,15 @@ fn catching_up_is_bounded() {
     let mut steps = 0;
     let mut open: Vec<OpenExclusion> = Vec::new();
     loop {
-        let (changes, done) = plan(&windows, &monitors, &open, at(year));
+        let recorded = Recorded { open: open.clone(), ..Recorded::default() };
+        let Plan { changes, done, .. } = plan(&windows, &index(&monitors), &recorded, at(year));
         assert!(changes.len() <= 200);
         steps += 1;
         for change in changes {
             match change {
-                ExclusionChange::Open(exclusion) => open = vec![exclusion],
+                ExclusionChange::Open(exclusion) | ExclusionChange::Reopen { exclusion, .. } => {
+                    open = vec![exclusion]
+                }
                 ExclusionChange::Close { .. } => open.clear(),
             }
         }
@@ -278,6 +286,95 @@ fn catching_up_is_bounded() {
     }
     // A week of 48 occurrences a day, not a year of them.
     assert!((3..=5).contains(&steps), "{steps}");
+}
+
+#[test]
+fn turning_windows_off_and_on_continues_what_was_recorded() {
+    let second = |number: i64| Millis(at(10).0 + number * 1_000);
+    let windows =
+        |number: u8, now: Millis| [Window { due: Some(now), ..window(number, 10, 100, false) }];
+    let monitors = [CoveredMonitor { id: monitor(1), tags: tags("db") }];
+    let reopened = |ended: (OpenExclusion, Millis), number: u8, now: Millis| {
+        let recorded = Recorded { open: Vec::new(), ended: vec![ended] };
+        match plan(&windows(number, now), &index(&monitors), &recorded, now).changes[..] {
+            [ExclusionChange::Reopen { exclusion, replaces }] => {
+                assert_eq!(
+                    exclusion,
+                    OpenExclusion { from: ended.0.from, ..self::exclusion(number, 10) }
+                );
+                Some(replaces)
+            }
+            [ExclusionChange::Open(_)] => None,
+            ref other => panic!("{other:?}"),
+        }
+    };
+    let one =
+        |from: i64, to: i64| (OpenExclusion { from: second(from), ..exclusion(1, 10) }, second(to));
+    assert_eq!(reopened(one(0, 300), 1, second(359)), Some(None));
+    assert_eq!(reopened(one(0, 300), 1, second(360)), None, "too late");
+    let other = exclusion(1, 10).window;
+    assert_eq!(reopened(one(300, 359), 2, second(400)), Some(Some(other)), "short");
+    assert_eq!(reopened(one(299, 359), 2, second(400)), None, "long");
+    let muted = (OpenExclusion { counts: true, ..one(300, 301).0 }, second(301));
+    assert_eq!(reopened(muted, 1, second(302)), None, "another meaning");
+}
+
+/// The work does not grow with windows times monitors times tags times tags, and what others
+/// wait for is bounded.
+#[test]
+fn many_windows_with_many_tags_are_planned_in_bounded_steps() {
+    let many = |kind: char, first: usize| {
+        let tags: Vec<String> =
+            (first..first + 50).map(|number| format!("{kind}{number}")).collect();
+        Tags::of(tags.iter().map(String::as_str)).expect("tags")
+    };
+    let id = |number: u16| {
+        let [high, low] = number.to_be_bytes();
+        MonitorId::new(Millis(0), [high, low, 0, 0, 0, 0, 0, 0, 0, 0])
+    };
+    let monitors: Vec<CoveredMonitor> =
+        (0..2_500).map(|number| CoveredMonitor { id: id(number), tags: many('m', 0) }).collect();
+    let mut windows: Vec<Window> = (1..=100)
+        .map(|number| {
+            let parts =
+                SelectorParts { tags: many('w', usize::from(number)), ..SelectorParts::default() };
+            Window {
+                selector: Selector::new(parts).expect("valid"),
+                ..window(number, 10, 20, false)
+            }
+        })
+        .collect();
+    let everything = SelectorParts { everything: true, ..SelectorParts::default() };
+    windows[7].selector = Selector::new(everything).expect("valid");
+    // The first of them is due earlier: there, nothing changes.
+    windows[0].due = Some(at(5));
+    let monitors = index(&monitors);
+    let mut recorded = Recorded::default();
+    let mut steps = Vec::new();
+    loop {
+        let Plan { changes, done, is_partial } = plan(&windows, &monitors, &recorded, at(20));
+        steps.push((changes.len(), (done.0 - BASE) / MINUTE, is_partial));
+        for change in changes {
+            match change {
+                ExclusionChange::Open(exclusion) => {
+                    assert_eq!((exclusion.window, exclusion.from), (windows[7].id, at(10)));
+                    recorded.open.push(exclusion);
+                }
+                ExclusionChange::Close { monitor, from, to } => {
+                    assert_eq!((from, to), (at(10), at(20)));
+                    recorded.open.retain(|one| one.monitor != monitor);
+                }
+                other @ ExclusionChange::Reopen { .. } => panic!("{other:?}"),
+            }
+        }
+        if !is_partial && done == at(20) {
+            break;
+        }
+        windows.iter_mut().for_each(|window| window.due = window.due.map(|due| due.max(done)));
+    }
+    let of = |minute: i64| [(1_000, minute, true), (1_000, minute, true), (500, minute, false)];
+    assert_eq!(steps, [of(10), of(20)].concat());
+    assert_eq!(recorded.open, []);
 }
 
 proptest! {
@@ -304,11 +401,13 @@ proptest! {
             if windows.iter().all(|window| window.due.is_none_or(|due| due > at(look))) {
                 continue;
             }
-            let (changes, done) = plan(&windows, &monitors, &open, at(look));
+            let recorded = Recorded { open: open.clone(), ..Recorded::default() };
+            let Plan { changes, done, .. } = plan(&windows, &index(&monitors), &recorded, at(look));
             prop_assert_eq!(done, at(look));
             for change in changes {
                 match change {
-                    ExclusionChange::Open(exclusion) => open.push(exclusion),
+                    ExclusionChange::Open(exclusion)
+                    | ExclusionChange::Reopen { exclusion, .. } => open.push(exclusion),
                     ExclusionChange::Close { from, to, .. } => {
                         let exclusion = open.pop().expect("it was open");
                         prop_assert_eq!(exclusion.from, from);

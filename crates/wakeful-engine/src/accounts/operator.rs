@@ -124,7 +124,7 @@ impl Engine {
         require_done(self.store().delete_account(account.user, deleter, &by, self.now()).await?)?;
         // The process ends with this command.
         while self.store().delete_part().await? {}
-        self.finish_deletion().await
+        self.finish_deletion(by.at()).await
     }
 
     pub(crate) async fn account_of(&self, email: &str) -> Result<Account> {

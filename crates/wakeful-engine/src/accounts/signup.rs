@@ -134,7 +134,7 @@ impl Engine {
         let deleter = Deleter::Holder(caller.authority());
         let deleted = self.store().delete_account(user, deleter, &by, self.now());
         require_done(deleted.await?)?;
-        self.finish_deletion().await
+        self.finish_deletion(by.at()).await
     }
 
     pub(crate) fn new_account(

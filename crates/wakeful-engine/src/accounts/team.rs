@@ -195,7 +195,7 @@ impl Engine {
         let (authority, by) = (caller.authority(), self.audit(caller));
         let team = self.store().team(caller.team_access());
         require_done(team.delete_users(&distinct(users), authority, &by, self.now()).await?)?;
-        self.finish_deletion().await
+        self.finish_deletion(by.at()).await
     }
 
     /// A node that does not know roles would let everyone do everything.

@@ -88,7 +88,7 @@ impl Engine {
     ) -> Result<()> {
         let (team, by) = (self.store().team(caller.team_access()), self.audit(caller));
         match team.remove_team(name, caller.authority(), &by, self.now()).await? {
-            RemoveTeamOutcome::Done => self.finish_deletion().await,
+            RemoveTeamOutcome::Done => self.finish_deletion(by.at()).await,
             RemoveTeamOutcome::NotOwner => Err(Error::RoleTooHigh),
             RemoveTeamOutcome::OtherName => {
                 let why = "must be the name of the team".to_owned();

@@ -79,6 +79,6 @@ impl Engine {
         let (who, by) = (caller.admin_authority(), self.audit(caller));
         require_changed(store.remove_team_as_admin(name, who, &mails, &by).await?)?;
         self.announce(true);
-        self.finish_deletion().await
+        self.finish_deletion(by.at()).await
     }
 }

@@ -120,7 +120,7 @@ impl Engine {
         let by = self.audit(caller);
         require_done(self.store().delete_account(user, deleter, &by, self.now()).await?)?;
         self.announce(true);
-        self.finish_deletion().await
+        self.finish_deletion(by.at()).await
     }
 
     /// The account of a person.

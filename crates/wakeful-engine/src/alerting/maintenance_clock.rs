@@ -19,6 +19,9 @@ const TEAM_BATCH: u32 = 100;
 const SCHEDULE_BATCH: u32 = 100;
 /// The steps that one team gets before the next.
 const MAX_STEPS: usize = 50;
+/// The steps in which something else changes the monitors or windows before one leaves the rest
+/// to the next round.
+const MAX_OUTDATED: usize = 5;
 /// How long a transaction that records maintenance may take: changes are read again for so
 /// long.
 const OVERLAP: Duration = Duration::from_secs(30);
@@ -72,9 +75,12 @@ pub async fn recount_late(engine: &Engine) -> Result<()> {
 }
 
 impl Engine {
-    /// Applies the windows of a team that are due.
+    /// Applies the windows of a team that are due. If that takes too long, the next round of the
+    /// clock continues.
     pub(crate) async fn apply_maintenance(&self, team: TeamId) -> Result<()> {
+        let mut outdated = 0;
         for _ in 0..MAX_STEPS {
+            let Ok(_turn) = self.maintenance_turn(team).await else { break };
             failpoint::here("before-exclusion");
             let step = self.store().apply_maintenance(team, self.now()).await?;
             failpoint::here("after-exclusion");
@@ -85,7 +91,8 @@ impl Engine {
                 self.0.recent_members.forget(team);
                 self.0.maintenance_changed.notify_one();
             }
-            if !step.more {
+            outdated += usize::from(step.is_outdated);
+            if !step.more || outdated == MAX_OUTDATED {
                 break;
             }
         }

@@ -6,15 +6,17 @@ use std::time::Duration;
 use wakeful_core::access::permission;
 use wakeful_core::audit::Action;
 use wakeful_core::calendar::{Rule, Schedule, Span, Start};
+use wakeful_core::group::Reach;
 use wakeful_core::history::DAY;
 use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId};
 use wakeful_core::maintenance::{
     Alerts, Announce, Checks, Counts, MAX_EXTENSION, MAX_WINDOWS, Window, WindowStatus, next_change,
 };
-use wakeful_core::selector::{Selector, SelectorParts};
+use wakeful_core::selector::{Selector, SelectorParts, TagIndex};
 use wakeful_core::time::Millis;
-use wakeful_store::{NamedMonitor, SaveWindowOutcome, StoredWindow};
+use wakeful_store::{SaveWindowOutcome, StoredWindow};
 
+use super::schedules::blocking;
 use crate::caller::{Authorized, Caller};
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Result, random};
 
@@ -94,14 +96,17 @@ impl Engine {
         let monitors = team.named_monitors().await?;
         let is_filtered = team.is_filtered();
         let query = query.clone();
-        let views = tokio::task::spawn_blocking(move || {
+        let views = blocking(move || {
+            let of_team = graph.as_ref().map(|graph| (graph, graph.index()));
+            let mut reach = of_team.as_ref().map(|(graph, index)| Reach::new(graph, index));
+            let index = TagIndex::new(monitors.iter().map(|one| (one.id, &one.tags)));
             let shown = windows.into_iter().map(|stored| stored.window).filter_map(|mut window| {
-                if let Some(graph) = &graph {
-                    window.resolve(graph);
+                if let Some(reach) = &mut reach {
+                    window.resolve(reach);
                 }
-                let covers = |one: &NamedMonitor| window.covers(one.id, &one.tags);
+                let covered = window.covered(&index);
                 if let Some(wanted) = query.monitor
-                    && !monitors.iter().any(|one| one.id == wanted && covers(one))
+                    && !index.place(wanted).is_some_and(|place| covered[place])
                 {
                     return None;
                 }
@@ -110,13 +115,13 @@ impl Engine {
                     || window
                         .current_or_next(begins)
                         .is_some_and(|span| query.to.is_none_or(|to| span.from < to));
-                let view = view(window, &monitors, is_filtered, now)?;
+                let view = view(window, &covered, &index, is_filtered, now)?;
                 let is_status = query.status.is_none_or(|status| view.status == status);
                 (in_range && is_status).then_some(view)
             });
             shown.collect()
         });
-        Ok(views.await.unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic())))
+        Ok(views.await)
     }
 
     /// A window, and its next occurrences.
@@ -133,13 +138,18 @@ impl Engine {
 
     async fn maintenance_view(&self, caller: &Caller, id: MaintenanceId) -> Result<WindowView> {
         let team = self.store().team(caller.team_access());
-        let mut stored =
-            team.maintenance(id).await?.ok_or(Error::NotFound("maintenance window"))?;
-        let window = std::slice::from_mut(&mut stored.window);
-        self.store().resolve_windows(caller.team(), window).await?;
+        let unknown = || Error::NotFound("maintenance window");
+        let stored = team.maintenance(id).await?.ok_or_else(unknown)?;
+        let windows = self.store().resolve_windows(caller.team(), vec![stored.window]).await?;
         let monitors = team.named_monitors().await?;
-        view(stored.window, &monitors, team.is_filtered(), self.now())
-            .ok_or(Error::NotFound("maintenance window"))
+        let (is_filtered, now) = (team.is_filtered(), self.now());
+        let shown = blocking(move || {
+            let index = TagIndex::new(monitors.iter().map(|one| (one.id, &one.tags)));
+            let window = windows.into_iter().next()?;
+            let covered = window.covered(&index);
+            view(window, &covered, &index, is_filtered, now)
+        });
+        shown.await.ok_or_else(unknown)
     }
 
     /// Creates a window, or changes the one with this id. `merge` applies the request to the
@@ -192,10 +202,13 @@ impl Engine {
         let team = self.store().team(caller.team_access());
         let monitors = team.named_monitors().await.map_err(Error::from)?;
         let reached = self.reached(caller, &draft).await?;
-        let covered = monitors.into_iter().filter(|one| {
-            draft.selector.selects(one.id, &one.tags) || reached.binary_search(&one.id).is_ok()
+        let covered = blocking(move || {
+            let covered = monitors.into_iter().filter(|one| {
+                draft.selector.selects(one.id, &one.tags) || reached.binary_search(&one.id).is_ok()
+            });
+            covered.map(|one| (one.id, one.name)).collect()
         });
-        let mut covered: Vec<(MonitorId, String)> = covered.map(|one| (one.id, one.name)).collect();
+        let mut covered: Vec<(MonitorId, String)> = covered.await;
         let monitors_covered = covered.len();
         covered.truncate(TRIED_MONITORS);
         Ok(TriedWindow { occurrences, monitors: covered, monitors_covered })
@@ -300,8 +313,13 @@ impl Engine {
 
     /// What a window would cover through groups and dependencies, in order.
     async fn reached(&self, caller: &Caller, draft: &WindowDraft) -> Result<Vec<MonitorId>> {
-        let graph = self.store().team_graph(caller.team()).await?;
-        Ok(graph.map(|graph| graph.reached(&draft.selector, draft.dependents)).unwrap_or_default())
+        let Some(graph) = self.store().team_graph(caller.team()).await? else {
+            return Ok(Vec::new());
+        };
+        let (selector, dependents) = (draft.selector.clone(), draft.dependents);
+        let reached =
+            blocking(move || Reach::new(&graph, &graph.index()).of(&selector, dependents));
+        Ok(reached.await)
     }
 
     async fn monitors_unknown_to(
@@ -479,18 +497,18 @@ fn past_span(schedule: &Schedule, now: Millis) -> Option<Span> {
 /// `None` if it covers no monitor that a limited caller can see.
 fn view(
     mut window: Window,
-    monitors: &[NamedMonitor],
+    covered: &[bool],
+    visible: &TagIndex,
     is_filtered: bool,
     now: Millis,
 ) -> Option<WindowView> {
-    let covers = |one: &&NamedMonitor| window.covers(one.id, &one.tags);
-    let monitors_covered = monitors.iter().filter(covers).count();
+    let monitors_covered = covered.iter().filter(|is_covered| **is_covered).count();
     if is_filtered {
         if monitors_covered == 0 {
             return None;
         }
         let mut parts = SelectorParts::from(window.selector.clone());
-        parts.monitors.retain(|id| monitors.iter().any(|one| one.id == *id));
+        parts.monitors.retain(|id| visible.place(*id).is_some());
         if let Ok(visible) = Selector::new(parts) {
             window.selector = visible;
         }

@@ -25,8 +25,10 @@ use crate::{Engine, Result, failpoint};
 
 /// How many alerts are read together.
 const ALERT_BATCH: u32 = 500;
-/// The rows that one transaction writes, unless it is about one alert: others wait for it.
+/// The rows that decisions made together write.
 const MAX_ROWS: usize = 1_000;
+/// The rows that one transaction writes, unless it is about one alert: others wait for it.
+const MAX_WRITTEN_ROWS: usize = 200;
 /// After this time the alerts that are due are read again: another team may have become due.
 const MAX_ROUND: Duration = Duration::from_millis(250);
 /// An outage that was over before it could be reported costs a team with too many waiting
@@ -257,14 +259,15 @@ pub(super) async fn monitors_of(
     Ok(found.into_iter().map(|stored| (stored.monitor.id, stored)).collect())
 }
 
-/// Writes decisions. If the store rejects some of them, for example because they have too many
+/// Writes decisions, in short transactions. If the store rejects some of them, for example because they have too many
 /// messages for one transaction, they are written in parts: one that cannot be written delays no
 /// other.
 async fn write(store: &Store, decided: &[Decided], now: Millis) -> Result<HashSet<AlertId>> {
     let decisions: Vec<AlertDecision> =
         decided.iter().map(|decided| decided.decision.clone()).collect();
     let mut written = HashSet::new();
-    let mut parts = vec![&decisions[..]];
+    let mut parts = in_parts(&decisions, |decision| rows_about(store, &decision.alert));
+    parts.reverse();
     while let Some(part) = parts.pop() {
         match store.write_decisions(part, now).await {
             Ok(ids) => written.extend(ids),
@@ -282,6 +285,18 @@ async fn write(store: &Store, decided: &[Decided], now: Millis) -> Result<HashSe
         }
     }
     Ok(written)
+}
+
+/// These in order, in parts that fit into a transaction.
+fn in_parts<T>(all: &[T], rows_about: impl Fn(&T) -> usize) -> Vec<&[T]> {
+    let mut rows = all.first().map_or(0, &rows_about);
+    let fits = |_: &T, next: &T| {
+        let more = rows_about(next);
+        let fits = rows + more <= MAX_WRITTEN_ROWS;
+        rows = if fits { rows + more } else { more };
+        fits
+    };
+    all.chunk_by(fits).collect()
 }
 
 fn measure(decision: &AlertDecision, now: Millis) {
@@ -373,5 +388,23 @@ fn shifted(alert: DueAlert, by: Duration, now: Millis) -> AlertDecision {
         unreachable: None,
         wakes: false,
         alert,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alerts_with_many_notifiers_are_written_in_short_transactions() {
+        // An outage with 100 notifiers writes 101 rows.
+        let storm = [101; 300];
+        assert!(in_parts(&storm, |rows| *rows).iter().all(|part| part.len() == 1));
+        let lengths = |rows: &[usize]| -> Vec<usize> {
+            in_parts(rows, |rows| *rows).iter().map(|part| part.len()).collect()
+        };
+        assert_eq!(lengths(&[2; 250]), [100, 100, 50]);
+        assert_eq!(lengths(&[1, 199, 1, 500, 150, 50, 1]), [2, 1, 1, 2, 1]);
+        assert_eq!(lengths(&[]), [0; 0]);
     }
 }

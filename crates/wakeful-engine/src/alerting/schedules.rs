@@ -30,6 +30,12 @@ const SHOWN: Duration = Duration::from_secs(28 * 86_400);
 /// The times that shifts can be computed for: the years 2000 to 2199.
 pub(super) const COMPUTED: Span =
     Span { from: Millis(946_684_800_000), to: Millis(7_258_118_400_000) };
+/// About the most shifts of all users that are computed for a feed. A team with more sees the
+/// next ones.
+const MAX_FEED_SHIFTS: usize = 20_000;
+const MAX_FEED_EVENTS: usize = 4_000;
+/// Shifts are computed for this time first, and for longer times only as far as needed.
+const FIRST_PART: Duration = Duration::from_secs(86_400);
 /// How far the next shift is searched for.
 const NEXT_SHIFT: Duration = Duration::from_secs(93 * 86_400);
 
@@ -285,13 +291,20 @@ impl Engine {
         };
         let text = blocking(move || {
             let modified = schedules.iter().map(|one| one.schedule.modified).max();
-            let events: Vec<IcalEvent> = schedules
-                .iter()
-                .flat_map(|stored| {
-                    let own = overrides.remove(&stored.schedule.id).unwrap_or_default();
-                    events(&stored.schedule, &own, range, of.ok(), &names)
+            let schedules: Vec<(OnCallSchedule, Vec<Override>)> = schedules
+                .into_iter()
+                .map(|StoredSchedule { schedule, .. }| {
+                    let own = overrides.remove(&schedule.id).unwrap_or_default();
+                    (schedule, own)
                 })
                 .collect();
+            let shifts = feed_shifts(&schedules, range, today);
+            let events: Vec<IcalEvent> = schedules
+                .iter()
+                .zip(&shifts)
+                .flat_map(|((schedule, _), shifts)| events(schedule, shifts, of.ok(), &names))
+                .collect();
+            let events = next_events(events, today);
             ical::feed(&name, &events, modified.unwrap_or(today))
         })
         .await;
@@ -379,10 +392,21 @@ fn on_call(
     at: Millis,
     emails: &HashMap<UserId, String>,
 ) -> OnCallView {
-    let shifts = schedule.shifts(overrides, at, at.after(NEXT_SHIFT));
-    let user = shifts.first().and_then(Shift::user);
-    let same = shifts.iter().take_while(|shift| shift.user() == user);
-    let until = same.last().map_or(at, |shift| shift.span.to);
+    let mut length = FIRST_PART;
+    let (shifts, user, until) = loop {
+        let shifts = schedule.shifts(overrides, at, at.after(length));
+        let user = shifts.first().and_then(Shift::user);
+        let same = shifts.iter().take_while(|shift| shift.user() == user);
+        let until = same.last().map_or(at, |shift| shift.span.to);
+        // The last shift may last longer than the range.
+        let last = shifts.iter().map(|shift| shift.span.from).max().unwrap_or(at);
+        let is_next =
+            |shift: &Shift| (until..last).contains(&shift.span.from) && shift.duty.is_some();
+        if length >= NEXT_SHIFT || shifts.iter().any(is_next) {
+            break (shifts, user, until);
+        }
+        length = (length * 4).min(NEXT_SHIFT);
+    };
     // The end of the range is not the end of the shift.
     let until = if until == at.after(NEXT_SHIFT) { FOREVER } else { until };
     let now = Shift {
@@ -400,16 +424,72 @@ fn on_call(
     OnCallView { schedule, now, next, emails }
 }
 
+/// The shifts of each schedule in a range: first those from today on, part by part, then the
+/// earlier ones, until there are too many.
+fn feed_shifts(
+    schedules: &[(OnCallSchedule, Vec<Override>)],
+    range: Span,
+    today: Millis,
+) -> Vec<Vec<Shift>> {
+    let mut found: Vec<Vec<Shift>> = vec![Vec::new(); schedules.len()];
+    let mut count = 0;
+    let (mut from, mut length) = (today, FIRST_PART);
+    while from < range.to && count < MAX_FEED_SHIFTS {
+        let to = from.after(length).min(range.to);
+        for ((schedule, overrides), found) in schedules.iter().zip(&mut found) {
+            let shifts = schedule.shifts(overrides, from, to);
+            count += shifts.len();
+            append(found, shifts);
+        }
+        (from, length) = (to, length * 2);
+    }
+    if count < MAX_FEED_SHIFTS {
+        let (mut to, mut length) = (today, FIRST_PART);
+        while to > range.from && count < MAX_FEED_SHIFTS {
+            let from = to.before(length).max(range.from);
+            for ((schedule, overrides), found) in schedules.iter().zip(&mut found) {
+                let mut shifts = schedule.shifts(overrides, from, to);
+                count += shifts.len();
+                append(&mut shifts, std::mem::take(found));
+                *found = shifts;
+            }
+            (to, length) = (from, length * 2);
+        }
+    }
+    found
+}
+
+/// If there are too many events, the next ones.
+fn next_events(mut events: Vec<IcalEvent>, today: Millis) -> Vec<IcalEvent> {
+    if events.len() > MAX_FEED_EVENTS {
+        let distance = |span: &Span| span.from.0.abs_diff(today.0);
+        events.sort_by_key(|event| (event.span.to <= today, distance(&event.span)));
+        events.truncate(MAX_FEED_EVENTS);
+    }
+    events
+}
+
+/// Adds shifts that begin where the others end.
+fn append(shifts: &mut Vec<Shift>, more: Vec<Shift>) {
+    let mut more = more.into_iter().peekable();
+    if let (Some(last), Some(first)) = (shifts.last_mut(), more.peek())
+        && last.duty == first.duty
+    {
+        last.span.to = first.span.to;
+        more.next();
+    }
+    shifts.extend(more);
+}
+
 /// The shifts of a schedule, or of one user in it, as events of a calendar.
 fn events(
     schedule: &OnCallSchedule,
-    overrides: &[Override],
-    range: Span,
+    shifts: &[Shift],
     of: Option<UserId>,
     names: &HashMap<UserId, String>,
 ) -> Vec<IcalEvent> {
     let mut events: Vec<IcalEvent> = Vec::new();
-    for shift in schedule.shifts(overrides, range.from, range.to) {
+    for shift in shifts {
         let Some(user) = shift.user().filter(|user| of.is_none_or(|of| of == *user)) else {
             continue;
         };
@@ -434,4 +514,89 @@ pub(super) fn feed_url(public_url: &str, token: &str) -> String {
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::calendar::hours::DailyHours;
+    use wakeful_core::id::TeamId;
+    use wakeful_core::oncall::{Unit, parse_local};
+
+    const TODAY: Millis = Millis(1_780_272_000_000);
+    const RANGE: Span =
+        Span { from: Millis(TODAY.0 - 31 * 86_400_000), to: Millis(TODAY.0 + 93 * 86_400_000) };
+
+    /// With layers of so many hours a day each.
+    fn schedule(layers: u8, hours: usize) -> (OnCallSchedule, Vec<Override>) {
+        let layer = |number: u8| {
+            let user = UserId::new(Millis(0), [number; 10]);
+            let hours: Vec<DailyHours> = (0..hours)
+                .map(|hour| {
+                    let text = format!(
+                        r#"{{"from":"{:02}:{:02}","to":"{:02}:{:02}"}}"#,
+                        3 * hour,
+                        number,
+                        3 * hour + 1,
+                        number + 20
+                    );
+                    serde_json::from_str(&text).expect("hours")
+                })
+                .collect();
+            let starts = parse_local("2026-01-05T09:00").expect("a time");
+            Layer::new(String::new(), vec![user], starts, 1, Unit::Day, hours).expect("a layer")
+        };
+        let schedule = OnCallSchedule {
+            id: ScheduleId::new(Millis(0), [1; 10]),
+            team: TeamId::new(Millis(0), [1; 10]),
+            name: "Ops".into(),
+            zone: Zone::utc(),
+            layers: (1..=layers).map(layer).collect(),
+            announce: Handover::default(),
+            created: TODAY,
+            modified: TODAY,
+        };
+        (schedule, Vec::new())
+    }
+
+    #[test]
+    fn a_feed_in_parts_is_that_of_the_whole_range() {
+        let one = schedule(2, 2);
+        let whole = one.0.shifts(&one.1, RANGE.from, RANGE.to);
+        assert_eq!(feed_shifts(&[one], RANGE, TODAY), [whole]);
+    }
+
+    #[test]
+    fn a_feed_of_very_many_shifts_is_bounded_and_begins_today() {
+        let many: Vec<_> = (0..50).map(|_| schedule(10, 7)).collect();
+        let shifts = feed_shifts(&many, RANGE, TODAY);
+        let count: usize = shifts.iter().map(Vec::len).sum();
+        assert!((MAX_FEED_SHIFTS..3 * MAX_FEED_SHIFTS).contains(&count), "{count}");
+        assert!(shifts.iter().all(|shifts| shifts[0].span.from == TODAY));
+        let all = many.iter().zip(&shifts);
+        let events =
+            all.flat_map(|((schedule, _), shifts)| events(schedule, shifts, None, &HashMap::new()));
+        let events = next_events(events.collect(), TODAY);
+        assert_eq!(events.len(), MAX_FEED_EVENTS);
+        assert!(events.iter().all(|event| event.span.from < TODAY.after(2 * FIRST_PART)));
+    }
+
+    #[test]
+    fn the_next_shift_is_found_in_parts() {
+        for (layers, hours) in [(1, 1), (2, 2), (3, 0), (10, 7)] {
+            for hour in 0..30 {
+                let at = Millis(TODAY.0 + hour * 3_600_000);
+                let (schedule, overrides) = schedule(layers, hours);
+                let whole = schedule.shifts(&overrides, at, at.after(NEXT_SHIFT));
+                let view = on_call(schedule, &overrides, at, &HashMap::new());
+                let user = whole[0].user();
+                let until = whole.iter().find(|shift| shift.user() != user);
+                let until = until.map_or(FOREVER, |shift| shift.span.from);
+                assert_eq!(view.now.span.to, until, "{layers} {hours} {hour}");
+                let next =
+                    whole.iter().find(|shift| shift.span.from >= until && shift.duty.is_some());
+                assert_eq!(view.next.as_ref(), next, "{layers} {hours} {hour}");
+            }
+        }
+    }
 }

@@ -153,8 +153,8 @@ impl Engine {
         self.publish_all(caller, ids.iter().copied(), Event::Deleted);
         // The monitors are deleted in any case. The rest of their rows cannot be read any more,
         // and the janitor deletes them.
-        self.delete_some().await;
-        if let Err(error) = self.store().delete_orphaned_heartbeats(SWEEP_BATCH).await {
+        self.delete_some(by.at()).await;
+        if let Err(error) = self.store().delete_heartbeats_of(ids, SWEEP_BATCH).await {
             tracing::info!(error = %ErrorChain(&error), "deleting heartbeats of deleted monitors failed, retrying later");
         }
         Ok(true)

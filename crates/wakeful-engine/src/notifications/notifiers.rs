@@ -445,9 +445,10 @@ impl Engine {
     ) -> Result<()> {
         let notifier = self.changeable_notifier(caller, id).await?;
         let team = self.store().team(caller.team_access());
-        match team.delete_notifier(&notifier, &self.audit(caller)).await {
+        let by = self.audit(caller);
+        match team.delete_notifier(&notifier, &by).await {
             Ok(DeleteNotifierOutcome::Done) => {
-                self.delete_some().await;
+                self.delete_some(by.at()).await;
                 Ok(())
             }
             Ok(DeleteNotifierOutcome::Missing) => Err(Error::NotFound("notifier")),

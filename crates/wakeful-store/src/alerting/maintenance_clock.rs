@@ -1,13 +1,15 @@
 //! What the maintenance clock writes: one transaction for the windows of a team that are
 //! due, so that it can be killed at any point and continue from the rows. It locks the
-//! windows before it reads anything else: nodes take turns, and changes of tags either
-//! are seen or make a window due again.
+//! windows before it checks that nothing has changed since it was read: nodes take turns, and
+//! changes of tags either are seen or make a window due again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
+use wakeful_core::group::{Reach, TeamGraph};
 use wakeful_core::id::{MaintenanceId, MonitorId, TeamId};
 use wakeful_core::maintenance::{
-    CoveredMonitor, ExclusionChange, OpenExclusion, Window, next_change, plan,
+    DueAnnouncement, ExclusionChange, MAX_GAP, OpenExclusion, Plan, Recorded, Window, next_change,
+    plan,
 };
 use wakeful_core::notifications::announcement;
 use wakeful_core::notifications::event::EventAffected;
@@ -17,7 +19,6 @@ use wakeful_core::token::Digest;
 use super::maintenances::{StoredWindow, columns};
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::history::run_blocking;
-use crate::monitors::graph::team_graph_within;
 use crate::monitors::{id_array, json};
 use crate::{DueDelivery, MAX_AFFECTED_NAMES, Result, Store};
 
@@ -26,8 +27,6 @@ use crate::{DueDelivery, MAX_AFFECTED_NAMES, Result, Store};
 pub(super) const COMPACTED_AFTER: std::time::Duration = std::time::Duration::from_secs(10 * 60);
 /// When announcements that a node of another version could not read are tried again.
 const ANNOUNCE_RETRY: std::time::Duration = std::time::Duration::from_secs(10);
-/// How many rows are written with one statement.
-const WRITE_BATCH: usize = 2_000;
 
 /// What a step of the maintenance clock has changed.
 #[derive(Clone, Debug, Default)]
@@ -38,24 +37,86 @@ pub struct MaintenanceStep {
     pub monitors: Vec<MonitorId>,
     /// More is due than fits into one step.
     pub more: bool,
+    /// What the step was computed from has changed meanwhile: nothing was written.
+    pub is_outdated: bool,
 }
 
-struct MonitorRow(CoveredMonitor);
+struct RecordedRow(OpenExclusion, Option<Millis>);
 
-from_row!(MonitorRow, |row| Self(CoveredMonitor {
-    id: row.try_get::<Uuid, _>("id")?.into(),
-    tags: serde_json::from_str(row.try_get("tags")?).unwrap_or_default(),
-}));
+from_row!(RecordedRow, |row| Self(
+    OpenExclusion {
+        monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
+        from: Millis(row.try_get("from_at")?),
+        window: row.try_get::<Option<Uuid>, _>("maintenance_id")?.unwrap_or_default().into(),
+        pauses: row.try_get("pauses")?,
+        counts: row.try_get("counts")?,
+    },
+    row.try_get::<Option<i64>, _>("to_at")?.map(Millis)
+));
 
-struct OpenRow(OpenExclusion);
+/// Changes with every monitor that is added, saved or deleted.
+type MonitorsVersion = (i64, i64, i64);
 
-from_row!(OpenRow, |row| Self(OpenExclusion {
-    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
-    from: Millis(row.try_get("from_at")?),
-    window: row.try_get::<Option<Uuid>, _>("maintenance_id")?.unwrap_or_default().into(),
-    pauses: row.try_get("pauses")?,
-    counts: row.try_get("counts")?,
-}));
+const MONITORS_VERSION: &str = "select count(*), cast(coalesce(sum(revision), 0) as bigint),
+            cast(coalesce(sum(modified), 0) as bigint)
+     from monitors where team_id = $1";
+
+/// The id, revision and next time of each window of a team.
+#[derive(PartialEq, Eq)]
+struct WindowVersions(Vec<(Uuid, i64, Option<i64>)>);
+
+impl WindowVersions {
+    fn of(windows: &[StoredWindow]) -> Self {
+        let version = |StoredWindow { window, revision, .. }: &StoredWindow| {
+            (window.id.uuid(), *revision, window.due.map(|due| due.0))
+        };
+        Self(windows.iter().map(version).collect())
+    }
+}
+
+/// What is announced of a window, and which monitors it covers.
+struct WindowAnnouncement {
+    /// Among the windows.
+    place: usize,
+    due: DueAnnouncement,
+    covered: Vec<MonitorId>,
+}
+
+/// What a step writes.
+struct PlannedStep {
+    windows: Vec<StoredWindow>,
+    plan: Plan,
+    announcements: Vec<WindowAnnouncement>,
+}
+
+impl PlannedStep {
+    fn of(
+        mut windows: Vec<StoredWindow>,
+        graph: &TeamGraph,
+        recorded: &Recorded,
+        now: Millis,
+    ) -> Self {
+        let monitors = graph.index();
+        if graph.is_connected() {
+            let mut reach = Reach::new(graph, &monitors);
+            windows.iter_mut().for_each(|stored| stored.window.resolve(&mut reach));
+        }
+        let all: Vec<Window> = windows.iter().map(|stored| stored.window.clone()).collect();
+        let plan = plan(&all, &monitors, recorded, now);
+        let mut announcements = Vec::new();
+        for (place, StoredWindow { window, announced, .. }) in windows.iter().enumerate() {
+            if plan.is_partial || !window.due.is_some_and(|due| due <= now) {
+                continue;
+            }
+            for due in window.due_announcements(*announced, window.at(plan.done), plan.done) {
+                let covered = monitors.ids().iter().zip(window.covered(&monitors));
+                let covered = covered.filter(|(_, is)| *is).map(|(id, _)| *id).collect();
+                announcements.push(WindowAnnouncement { place, due, covered });
+            }
+        }
+        Self { windows, plan, announcements }
+    }
+}
 
 impl Store {
     /// The teams with windows that are due, at most `limit`.
@@ -77,35 +138,53 @@ impl Store {
     }
 
     /// Applies the windows of a team that are due: records which monitors they cover from
-    /// when to when, and when they are due next.
+    /// when to when, and when they are due next. Everything is read and computed before the
+    /// transaction, so that others can write meanwhile; if something of it has changed by then,
+    /// nothing is written, and there is more to do.
     pub async fn apply_maintenance(&self, team: TeamId, now: Millis) -> Result<MaintenanceStep> {
-        let mut tx = self.begin().await?;
-        let mut windows = self.lock_windows(&mut tx, team).await?;
-        let is_due = |stored: &StoredWindow| stored.window.due.is_some_and(|due| due <= now);
-        if !windows.iter().any(is_due) {
+        let is_due = |due: Option<Millis>| due.is_some_and(|due| due <= now);
+        let windows = self.windows_to_apply(team).await?;
+        if !windows.iter().any(|stored| is_due(stored.window.due)) {
             return Ok(MaintenanceStep::default());
         }
-        let monitors = covered_monitors(&mut tx, team).await?;
-        let open = open_exclusions(&mut tx, team).await?;
-        let graph = team_graph_within(&mut tx, team).await?;
-        let (windows, monitors, changes, done) = run_blocking(move || {
-            if let Some(graph) = graph {
-                windows.iter_mut().for_each(|stored| stored.window.resolve(&graph));
+        let read = WindowVersions::of(&windows);
+        // Read first: a change of a monitor after it is noticed below.
+        let version = self.monitors_version(team).await?;
+        let graph = match self.team_graph(team).await? {
+            Some(graph) => graph,
+            None => {
+                TeamGraph { monitors: self.covered_monitors(team).await?, ..TeamGraph::default() }
             }
-            let all: Vec<Window> = windows.iter().map(|stored| stored.window.clone()).collect();
-            let (changes, done) = plan(&all, &monitors, &open, now);
-            (windows, monitors, changes, done)
+        };
+        let recorded = self.recorded_exclusions(team, now).await?;
+        let (PlannedStep { windows, plan, announcements }, rows) = run_blocking(move || {
+            let planned = PlannedStep::of(windows, &graph, &recorded, now);
+            let rows = ExclusionRows::of(&planned.plan.changes, now);
+            (planned, rows)
         })
         .await;
-        let mut step = MaintenanceStep { more: done < now, ..MaintenanceStep::default() };
-        self.write_exclusions(&mut tx, &changes, now).await?;
-        let due: Vec<&StoredWindow> = windows.iter().filter(|stored| is_due(stored)).collect();
-        let announced = self.announce_windows(&mut tx, &due, &monitors, done).await?;
-        for stored in due {
-            step.windows.push(stored.window.id);
-            write_window(&mut tx, stored, done, now, announced.is_some()).await?;
+        let mut step = MaintenanceStep { more: true, ..MaintenanceStep::default() };
+        let mut tx = self.begin().await?;
+        if self.lock_windows(&mut tx, team).await? != read
+            || monitors_version_within(&mut tx, team).await? != version
+        {
+            step.is_outdated = true;
+            return Ok(step);
         }
-        step.monitors = changes.iter().map(monitor_of).collect();
+        self.write_exclusions(&mut tx, rows, now).await?;
+        let mut announced = None;
+        if plan.is_partial {
+            continue_from(&mut tx, team, plan.done, now).await?;
+        } else {
+            let done = plan.done;
+            announced = self.announce_windows(&mut tx, &windows, announcements, done).await?;
+            for stored in windows.iter().filter(|stored| is_due(stored.window.due)) {
+                step.windows.push(stored.window.id);
+                write_window(&mut tx, stored, done, now, announced.is_some()).await?;
+            }
+            step.more = done < now;
+        }
+        step.monitors = plan.changes.iter().map(monitor_of).collect();
         step.monitors.sort_unstable();
         step.monitors.dedup();
         self.make_alerts_due(&mut tx, &step.monitors, now).await?;
@@ -121,23 +200,16 @@ impl Store {
     async fn announce_windows(
         &self,
         tx: &mut Tx,
-        windows: &[&StoredWindow],
-        monitors: &[CoveredMonitor],
+        windows: &[StoredWindow],
+        due: Vec<WindowAnnouncement>,
         now: Millis,
     ) -> Result<Option<Vec<DueDelivery>>> {
-        let mut due = Vec::new();
-        for stored in windows {
-            let window = &stored.window;
-            let of_window = window.due_announcements(stored.announced, window.at(now), now);
-            due.extend(of_window.into_iter().map(|due| (window, due)));
-        }
         if !due.is_empty() && self.has_other_versions(tx).await? {
             return Ok(None);
         }
         let mut new = Vec::new();
-        for (sequence, (window, due)) in (now.0..).zip(due) {
-            let covered = monitors.iter().filter(|one| window.covers(one.id, &one.tags));
-            let covered: Vec<MonitorId> = covered.map(|monitor| monitor.id).collect();
+        for (sequence, WindowAnnouncement { place, due, covered }) in (now.0..).zip(due) {
+            let window = &windows[place].window;
             let names = self.some_names(tx, &covered).await?;
             let affected = EventAffected { count: covered.len(), names };
             let announcement = announcement::of_window(window, &due, affected, now);
@@ -186,32 +258,89 @@ impl Store {
                  and (ended is null or due is not null)
                  and (due is null or due > $2)"
         );
-        within!(*tx, |db| {
-            for monitors in monitors.chunks(WRITE_BATCH) {
-                sqlx::query(sql).bind(id_array(monitors)).bind(now.0).execute(&mut *db).await?;
-            }
-        });
+        if !monitors.is_empty() {
+            within!(*tx, |db| {
+                sqlx::query(sql).bind(id_array(monitors)).bind(now.0).execute(db).await?;
+            });
+        }
         Ok(())
     }
 
-    async fn lock_windows(&self, tx: &mut Tx, team: TeamId) -> Result<Vec<StoredWindow>> {
-        let sql = either!(
-            self,
-            sqlite: concat!("select ", columns!(), " from maintenances
-                where team_id = $1 order by id"),
-            postgres: concat!("select ", columns!(), " from maintenances
-                where team_id = $1 order by id for no key update")
-        );
-        Ok(within!(*tx, |db| sqlx::query_as(sql).bind(team.uuid()).fetch_all(db).await)?)
+    async fn windows_to_apply(&self, team: TeamId) -> Result<Vec<StoredWindow>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from maintenances where team_id = $1 order by id"
+            ))
+            .bind(team.uuid())
+            .fetch_all(db)
+            .await
+        })?)
     }
 
-    async fn write_exclusions(
-        &self,
-        tx: &mut Tx,
-        changes: &[ExclusionChange],
-        now: Millis,
-    ) -> Result<()> {
-        let ExclusionRows { ended, new } = ExclusionRows::of(changes, now);
+    async fn lock_windows(&self, tx: &mut Tx, team: TeamId) -> Result<WindowVersions> {
+        let sql = either!(
+            self,
+            sqlite: "select id, revision, next_at from maintenances
+                 where team_id = $1 order by id",
+            postgres: "select id, revision, next_at from maintenances
+                 where team_id = $1 order by id for no key update"
+        );
+        let rows = within!(*tx, |db| sqlx::query_as(sql).bind(team.uuid()).fetch_all(db).await)?;
+        Ok(WindowVersions(rows))
+    }
+
+    async fn monitors_version(&self, team: TeamId) -> Result<MonitorsVersion> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(MONITORS_VERSION).bind(team.uuid()).fetch_one(db).await
+        })?)
+    }
+
+    /// Those that last, and those that may be continued.
+    async fn recorded_exclusions(&self, team: TeamId, now: Millis) -> Result<Recorded> {
+        let open: Vec<RecordedRow> = read!(self, |db| {
+            sqlx::query_as(
+                "select e.monitor_id, e.from_at, e.to_at, e.maintenance_id, e.pauses, e.counts
+                 from exclusions e join monitors m on m.id = e.monitor_id
+                 where m.team_id = $1 and e.to_at is null and e.kind = 'maintenance'",
+            )
+            .bind(team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        // SQLite never reorders a cross join: few exclusions have changed a moment ago, but a
+        // monitor may have many.
+        let ended: Vec<RecordedRow> = read!(self, |db| {
+            sqlx::query_as(
+                "select e.monitor_id, e.from_at, e.to_at, e.maintenance_id, e.pauses, e.counts
+                 from exclusions e cross join monitors m
+                 where e.changed >= $2 and m.id = e.monitor_id and m.team_id = $1 and e.to_at is not null
+                 and e.kind = 'maintenance' and e.maintenance_id is not null and not e.recount
+                 order by e.to_at",
+            )
+            .bind(team.uuid())
+            .bind(now.before(2 * MAX_GAP).0)
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(Recorded {
+            open: open.into_iter().map(|RecordedRow(exclusion, _)| exclusion).collect(),
+            ended: ended
+                .into_iter()
+                .filter_map(|RecordedRow(exclusion, to)| Some((exclusion, to?)))
+                .collect(),
+        })
+    }
+
+    async fn write_exclusions(&self, tx: &mut Tx, rows: ExclusionRows, now: Millis) -> Result<()> {
+        let ExclusionRows { ended, replaced, new } = rows;
+        let delete = either!(
+            self,
+            sqlite: "delete from exclusions where id in (select unhex(value) from json_each($1))",
+            postgres: "delete from exclusions where id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))"
+        );
         let end = either!(
             self,
             sqlite: "update exclusions
@@ -242,7 +371,8 @@ impl Store {
                  where true
                  on conflict (id) do update
                  set to_at = excluded.to_at, pauses = excluded.pauses, counts = excluded.counts,
-                     changed = excluded.changed, recount = excluded.recount",
+                     changed = excluded.changed,
+                     recount = exclusions.recount or excluded.recount",
             postgres: "insert into exclusions
                  (id, monitor_id, from_at, to_at, kind, maintenance_id, pauses, counts, changed,
                   recount)
@@ -253,16 +383,20 @@ impl Store {
                             pauses boolean, counts boolean, recount boolean)
                  on conflict (id) do update
                  set to_at = excluded.to_at, pauses = excluded.pauses, counts = excluded.counts,
-                     changed = excluded.changed, recount = excluded.recount"
+                     changed = excluded.changed,
+                     recount = exclusions.recount or excluded.recount"
         );
         within!(*tx, |db| {
+            if let Some(replaced) = &replaced {
+                sqlx::query(delete).bind(replaced).execute(&mut *db).await?;
+            }
             for (sql, rows) in [(end, &ended), (insert, &new)] {
-                for rows in rows.chunks(WRITE_BATCH) {
-                    sqlx::query(sql).bind(json(rows)).bind(now.0).execute(&mut *db).await?;
+                if let Some(rows) = rows {
+                    sqlx::query(sql).bind(rows).bind(now.0).execute(&mut *db).await?;
                 }
             }
             // One that began and ended at the same moment.
-            if !ended.is_empty() {
+            if ended.is_some() {
                 sqlx::query("delete from exclusions where changed = $1 and to_at <= from_at")
                     .bind(now.0)
                     .execute(db)
@@ -273,23 +407,33 @@ impl Store {
     }
 }
 
-/// What is written to the table.
+/// What is written to the table, as JSON.
 struct ExclusionRows {
     /// The ends of exclusions that are stored.
-    ended: Vec<serde_json::Value>,
-    new: Vec<serde_json::Value>,
+    ended: Option<String>,
+    /// The ids of those that others replace.
+    replaced: Option<String>,
+    new: Option<String>,
 }
 
 impl ExclusionRows {
     fn of(changes: &[ExclusionChange], now: Millis) -> Self {
-        let mut ended = Vec::new();
+        let (mut ended, mut replaced) = (Vec::new(), Vec::new());
         // Of those that began with this step, by monitor and start, the end.
+        let mut reopened = HashSet::new();
         let mut began: Vec<(OpenExclusion, Option<Millis>)> = Vec::new();
         let mut index: HashMap<(MonitorId, Millis), usize> = HashMap::new();
         for change in changes {
             match *change {
                 ExclusionChange::Open(exclusion) => {
                     index.insert((exclusion.monitor, exclusion.from), began.len());
+                    began.push((exclusion, None));
+                }
+                ExclusionChange::Reopen { exclusion, replaces } => {
+                    let OpenExclusion { monitor, from, .. } = exclusion;
+                    replaced.extend(replaces.map(|window| exclusion_id(monitor, window, from)));
+                    index.insert((monitor, from), began.len());
+                    reopened.insert(began.len());
                     began.push((exclusion, None));
                 }
                 ExclusionChange::Close { monitor, from, to } => match index.get(&(monitor, from)) {
@@ -302,12 +446,14 @@ impl ExclusionRows {
                 },
             }
         }
-        let is_long = |(exclusion, to): &&(OpenExclusion, Option<Millis>)| {
+        let is_long = |(_, (exclusion, to)): &(usize, &(OpenExclusion, Option<Millis>))| {
             to.is_none_or(|to| to > exclusion.from)
         };
-        let row = |(exclusion, to): &(OpenExclusion, Option<Millis>)| {
+        let row = |(place, (exclusion, to)): (usize, &(OpenExclusion, Option<Millis>))| {
             let OpenExclusion { monitor, from, window, pauses, counts } = *exclusion;
-            let recount = !counts && from < now.before(COMPACTED_AFTER);
+            // What a reopened one adds is not compacted yet.
+            let is_late = from < now.before(COMPACTED_AFTER) && !reopened.contains(&place);
+            let recount = !counts && is_late;
             serde_json::json!({
                 "id": exclusion_id(monitor, window, from),
                 "monitor": monitor.uuid().simple().to_string(),
@@ -319,7 +465,12 @@ impl ExclusionRows {
                 "recount": recount,
             })
         };
-        Self { ended, new: began.iter().filter(is_long).map(row).collect() }
+        let new: Vec<_> = began.iter().enumerate().filter(is_long).map(row).collect();
+        Self {
+            ended: (!ended.is_empty()).then(|| json(&ended)),
+            replaced: (!replaced.is_empty()).then(|| json(&replaced)),
+            new: (!new.is_empty()).then(|| json(&new)),
+        }
     }
 }
 
@@ -333,33 +484,36 @@ fn exclusion_id(monitor: MonitorId, window: MaintenanceId, from: Millis) -> Stri
 
 fn monitor_of(change: &ExclusionChange) -> MonitorId {
     match change {
-        ExclusionChange::Open(exclusion) => exclusion.monitor,
+        ExclusionChange::Open(exclusion) | ExclusionChange::Reopen { exclusion, .. } => {
+            exclusion.monitor
+        }
         ExclusionChange::Close { monitor, .. } => *monitor,
     }
 }
 
-async fn covered_monitors(tx: &mut Tx, team: TeamId) -> Result<Vec<CoveredMonitor>> {
-    let rows: Vec<MonitorRow> = within!(*tx, |db| {
-        sqlx::query_as("select id, tags from monitors where team_id = $1 order by id")
-            .bind(team.uuid())
-            .fetch_all(db)
-            .await
-    })?;
-    Ok(rows.into_iter().map(|MonitorRow(monitor)| monitor).collect())
+async fn monitors_version_within(tx: &mut Tx, team: TeamId) -> Result<MonitorsVersion> {
+    Ok(within!(*tx, |db| {
+        sqlx::query_as(MONITORS_VERSION).bind(team.uuid()).fetch_one(db).await
+    })?)
 }
 
-async fn open_exclusions(tx: &mut Tx, team: TeamId) -> Result<Vec<OpenExclusion>> {
-    let rows: Vec<OpenRow> = within!(*tx, |db| {
-        sqlx::query_as(
-            "select e.monitor_id, e.from_at, e.maintenance_id, e.pauses, e.counts
-             from exclusions e join monitors m on m.id = e.monitor_id
-             where m.team_id = $1 and e.to_at is null and e.kind = 'maintenance'",
+/// Some of the monitors were written: the windows that are due continue from that time, and what
+/// another node has planned meanwhile is outdated.
+async fn continue_from(tx: &mut Tx, team: TeamId, at: Millis, now: Millis) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update maintenances
+             set next_at = case when next_at < $3 then $3 else next_at end,
+                 revision = revision + 1
+             where team_id = $1 and next_at <= $2",
         )
         .bind(team.uuid())
-        .fetch_all(db)
-        .await
-    })?;
-    Ok(rows.into_iter().map(|OpenRow(exclusion)| exclusion).collect())
+        .bind(now.0)
+        .bind(at.0)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
 }
 
 /// The occurrence that runs by then, and when the window is due next. A deleted window is

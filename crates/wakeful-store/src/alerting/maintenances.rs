@@ -188,11 +188,11 @@ impl TeamStore<'_> {
 
     /// Whether a window covers a monitor that the caller can see.
     pub async fn covers_visible_monitor(&self, id: MaintenanceId) -> Result<bool> {
-        let Some(mut stored) = self.maintenance(id).await? else { return Ok(false) };
-        let window = std::slice::from_mut(&mut stored.window);
-        self.store.resolve_windows(self.team, window).await?;
+        let Some(stored) = self.maintenance(id).await? else { return Ok(false) };
+        let windows = self.store.resolve_windows(self.team, vec![stored.window]).await?;
         let monitors = self.named_monitors().await?;
-        Ok(monitors.iter().any(|one| stored.window.covers(one.id, &one.tags)))
+        let covers = |one: &NamedMonitor| windows[0].covers(one.id, &one.tags);
+        Ok(monitors.iter().any(covers))
     }
 
     /// Whether the caller is limited to some monitors.
@@ -329,9 +329,7 @@ impl Store {
             .fetch_all(db)
             .await
         })?;
-        let mut windows: Vec<Window> = rows.into_iter().map(|row| row.window).collect();
-        self.resolve_windows(team, &mut windows).await?;
-        Ok(windows)
+        self.resolve_windows(team, rows.into_iter().map(|row| row.window).collect()).await
     }
 }
 
@@ -370,9 +368,7 @@ impl Store {
             .fetch_all(db)
             .await
         })?;
-        let mut windows: Vec<Window> = rows.into_iter().map(|row| row.window).collect();
-        self.resolve_windows(team, &mut windows).await?;
-        Ok(windows)
+        self.resolve_windows(team, rows.into_iter().map(|row| row.window).collect()).await
     }
 }
 

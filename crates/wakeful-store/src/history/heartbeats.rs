@@ -227,19 +227,45 @@ impl Store {
                 sqlx::query_scalar("select monitor_id from graves limit 1").fetch_optional(db).await
             })?;
             let Some(orphan) = orphan else { return Ok(true) };
-            if self.delete_heartbeats(orphan).await? < DELETE_BATCH.cast_unsigned()
-                && self.delete_history(orphan).await?
-            {
-                write!(self, |db| {
-                    sqlx::query("delete from graves where monitor_id = $1")
-                        .bind(orphan)
-                        .execute(db)
-                        .await
-                        .map(|_| ())
-                })?;
-            }
+            self.delete_orphans_of(orphan).await?;
         }
         Ok(false)
+    }
+
+    /// The same for those of these monitors only.
+    pub async fn delete_heartbeats_of(&self, monitors: &[MonitorId], batches: u32) -> Result<()> {
+        let mut monitors = monitors.iter();
+        let mut monitor = monitors.next();
+        for _ in 0..batches {
+            let Some(id) = monitor.map(|id| id.uuid()) else { return Ok(()) };
+            let orphan: Option<Uuid> = read!(self, |db| {
+                sqlx::query_scalar("select monitor_id from graves where monitor_id = $1")
+                    .bind(id)
+                    .fetch_optional(db)
+                    .await
+            })?;
+            match orphan {
+                Some(orphan) => self.delete_orphans_of(orphan).await?,
+                None => monitor = monitors.next(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a small batch of the heartbeats of a deleted monitor.
+    async fn delete_orphans_of(&self, monitor: Uuid) -> Result<()> {
+        if self.delete_heartbeats(monitor).await? < DELETE_BATCH.cast_unsigned()
+            && self.delete_history(monitor).await?
+        {
+            write!(self, |db| {
+                sqlx::query("delete from graves where monitor_id = $1")
+                    .bind(monitor)
+                    .execute(db)
+                    .await
+                    .map(drop)
+            })?;
+        }
+        Ok(())
     }
 
     async fn delete_heartbeats(&self, monitor: Uuid) -> Result<u64> {

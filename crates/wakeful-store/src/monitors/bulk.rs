@@ -114,16 +114,19 @@ fn joined(tags: &Tags) -> String {
     tags.iter().collect::<Vec<_>>().join("\n").to_lowercase()
 }
 
+/// What is written about one monitor: the settings that are the same for all of them are not in
+/// it, because a database takes long to read them.
 #[derive(Serialize)]
 struct EditRow {
     id: SimpleUuid,
     revision: i64,
-    isactive: bool,
-    heartbeat_interval: u32,
-    timeout: Option<i64>,
-    retry_interval: Option<i64>,
-    resend_interval: i64,
-    retries: u16,
+    /// If they change.
+    #[serde(flatten)]
+    tags: Option<TagsRow>,
+}
+
+#[derive(Serialize)]
+struct TagsRow {
     tags: String,
     search: String,
 }
@@ -131,19 +134,23 @@ struct EditRow {
 impl EditRow {
     fn of(edit: &BulkEdit) -> Self {
         let BulkEdit { before, after } = edit;
-        Self {
-            id: after.id.uuid().into(),
-            revision: before.revision,
-            isactive: after.isactive,
-            heartbeat_interval: after.heartbeat_interval.seconds(),
-            timeout: after.timeout.map(to_seconds),
-            retry_interval: after.retry_interval.map(to_seconds),
-            resend_interval: after.resend_interval.map_or(0, to_seconds),
-            retries: after.retries,
-            tags: json(&after.tags),
-            search: before.search_with(&after.tags),
-        }
+        let tags = (before.settings.tags != after.tags)
+            .then(|| TagsRow { tags: json(&after.tags), search: before.search_with(&after.tags) });
+        Self { id: after.id.uuid().into(), revision: before.revision, tags }
     }
+}
+
+/// The settings that a bulk change gives all of the monitors.
+macro_rules! common_settings {
+    () => {
+        "isactive = coalesce(cast($4 as boolean), isactive),
+         heartbeat_interval = coalesce(cast($5 as bigint), heartbeat_interval),
+         retries = coalesce(cast($6 as bigint), retries),
+         resend_interval = coalesce(cast($7 as bigint), resend_interval),
+         timeout = case when $8 then cast($9 as bigint) else timeout end,
+         retry_interval = case when $10 then cast($11 as bigint) else retry_interval end,
+         modified = $3, revision = monitors.revision + 1"
+    };
 }
 
 #[derive(Serialize)]
@@ -158,6 +165,50 @@ struct LinkRow {
     notifier: SimpleUuid,
     /// After the links that exist, in the order of the change.
     offset: usize,
+}
+
+/// What a bulk change writes.
+struct BulkRows {
+    ids: Vec<MonitorId>,
+    /// Those whose tags stay the same, and those whose tags change.
+    settings: [Option<String>; 2],
+    reminders: Option<String>,
+    /// The links to remove, and to add with their number.
+    removed: Option<String>,
+    added: Option<(String, u64)>,
+    entry: NewEntry,
+}
+
+impl BulkRows {
+    fn of(edits: &[BulkEdit], change: &BulkChange, now: Millis) -> Self {
+        let (with_tags, without): (Vec<EditRow>, Vec<EditRow>) =
+            edits.iter().map(EditRow::of).partition(|row| row.tags.is_some());
+        // Like `reschedule_reminders`, for those that need it.
+        let reminds = |BulkEdit { before, after }: &&BulkEdit| {
+            before.settings.resend_interval != after.resend_interval
+                || before.settings.isactive != after.isactive
+        };
+        let reminder = |BulkEdit { after, .. }: &BulkEdit| RemindRow {
+            id: after.id.uuid().into(),
+            next: next_reminder(after, now),
+        };
+        let reminders: Vec<RemindRow> = edits.iter().filter(reminds).map(reminder).collect();
+        let (mut added, mut removed) = (Vec::new(), Vec::new());
+        for BulkEdit { before, after } in edits {
+            let (old, new) = (&before.settings.notifiers, &after.notifiers);
+            removed.extend(difference(after.id, old, new));
+            added.extend(difference(after.id, new, old));
+        }
+        let named = edits.iter().map(|edit| (edit.after.id, edit.after.name.to_string()));
+        Self {
+            ids: edits.iter().map(|edit| edit.after.id).collect(),
+            settings: [without, with_tags].map(|rows| (!rows.is_empty()).then(|| json(&rows))),
+            reminders: (!reminders.is_empty()).then(|| json(&reminders)),
+            removed: (!removed.is_empty()).then(|| json(&removed)),
+            added: (!added.is_empty()).then(|| (json(&added), added.len() as u64)),
+            entry: of_all(Action::MonitorUpdate, named, diff(None, Some(&change.view()))),
+        }
+    }
 }
 
 impl TeamStore<'_> {
@@ -236,6 +287,8 @@ impl TeamStore<'_> {
             return Ok(SaveOutcome::Done);
         }
         let now = by.at();
+        // Prepared before the transaction, which others wait for.
+        let rows = BulkRows::of(edits, change, now);
         let mut tx = self.store.begin().await?;
         if let Some(limit) = limit {
             // Locked before the count below, so that it stays valid.
@@ -246,19 +299,15 @@ impl TeamStore<'_> {
             }
         }
         self.confirm_editor(&mut tx, caller).await?;
-        let ids: Vec<MonitorId> = edits.iter().map(|edit| edit.after.id).collect();
-        lock_monitors_to_change(&mut tx, &ids).await?;
-        if self.update_settings(&mut tx, edits, now).await? != edits.len() as u64 {
+        lock_monitors_to_change(&mut tx, &rows.ids).await?;
+        if self.update_settings(&mut tx, &rows, change, now).await? != edits.len() as u64 {
             return Ok(SaveOutcome::Conflict);
         }
-        self.reschedule_all_reminders(&mut tx, edits, now).await?;
-        let added = self.change_links(&mut tx, edits).await?;
-        if !added {
+        self.reschedule_all_reminders(&mut tx, &rows, now).await?;
+        if !self.change_links(&mut tx, &rows).await? {
             return Ok(SaveOutcome::Conflict);
         }
-        let named = edits.iter().map(|edit| (edit.after.id, edit.after.name.to_string()));
-        let changes = diff(None, Some(&change.view()));
-        self.store.write_entry(&mut tx, by, &of_all(Action::MonitorUpdate, named, changes)).await?;
+        self.store.write_entry(&mut tx, by, &rows.entry).await?;
         tx.commit().await?;
         Ok(SaveOutcome::Done)
     }
@@ -329,68 +378,64 @@ impl TeamStore<'_> {
         }
     }
 
-    async fn update_settings(&self, tx: &mut Tx, edits: &[BulkEdit], now: Millis) -> Result<u64> {
-        let rows: Vec<EditRow> = edits.iter().map(EditRow::of).collect();
-        Ok(within!(*tx, |db| {
-            sqlx::query(self.update_many())
-                .bind(self.team.uuid())
-                .bind(json(&rows))
-                .bind(now.0)
-                .execute(db)
-                .await
-                .map(|done| done.rows_affected())
-        })?)
+    async fn update_settings(
+        &self,
+        tx: &mut Tx,
+        rows: &BulkRows,
+        change: &BulkChange,
+        now: Millis,
+    ) -> Result<u64> {
+        let mut updated = 0;
+        for (sql, rows) in self.update_many().into_iter().zip(&rows.settings) {
+            let Some(rows) = rows else { continue };
+            updated += within!(*tx, |db| {
+                sqlx::query(sql)
+                    .bind(self.team.uuid())
+                    .bind(rows)
+                    .bind(now.0)
+                    .bind(change.isactive)
+                    .bind(change.heartbeat_interval.map(|interval| i64::from(interval.seconds())))
+                    .bind(change.retries.map(i64::from))
+                    .bind(change.resend_interval.map(|span| span.map_or(0, to_seconds)))
+                    .bind(change.timeout.is_some())
+                    .bind(change.timeout.flatten().map(to_seconds))
+                    .bind(change.retry_interval.is_some())
+                    .bind(change.retry_interval.flatten().map(to_seconds))
+                    .execute(db)
+                    .await
+                    .map(|done| done.rows_affected())
+            })?;
+        }
+        Ok(updated)
     }
 
-    /// Like `reschedule_reminders`, for those of many monitors that need it.
     async fn reschedule_all_reminders(
         &self,
         tx: &mut Tx,
-        edits: &[BulkEdit],
+        rows: &BulkRows,
         now: Millis,
     ) -> Result<()> {
-        let changed = |BulkEdit { before, after }: &&BulkEdit| {
-            before.settings.resend_interval != after.resend_interval
-                || before.settings.isactive != after.isactive
-        };
-        let rows: Vec<RemindRow> = edits
-            .iter()
-            .filter(changed)
-            .map(|edit| RemindRow {
-                id: edit.after.id.uuid().into(),
-                next: next_reminder(&edit.after, now),
-            })
-            .collect();
-        if rows.is_empty() {
-            return Ok(());
+        if let Some(reminders) = &rows.reminders {
+            within!(*tx, |db| {
+                sqlx::query(self.remind_many()).bind(reminders).bind(now.0).execute(db).await?;
+            });
         }
-        within!(*tx, |db| {
-            sqlx::query(self.remind_many()).bind(json(&rows)).bind(now.0).execute(db).await?;
-        });
         Ok(())
     }
 
     /// Removes and adds links; false if a notifier to add was deleted meanwhile.
-    async fn change_links(&self, tx: &mut Tx, edits: &[BulkEdit]) -> Result<bool> {
-        let (mut added, mut removed) = (Vec::new(), Vec::new());
-        for BulkEdit { before, after } in edits {
-            let (old, new) = (&before.settings.notifiers, &after.notifiers);
-            removed.extend(difference(after.id, old, new));
-            added.extend(difference(after.id, new, old));
-        }
+    async fn change_links(&self, tx: &mut Tx, rows: &BulkRows) -> Result<bool> {
         within!(*tx, |db| {
-            if !removed.is_empty() {
-                sqlx::query(self.unlink_many()).bind(json(&removed)).execute(&mut *db).await?;
+            if let Some(removed) = &rows.removed {
+                sqlx::query(self.unlink_many()).bind(removed).execute(&mut *db).await?;
             }
-            if added.is_empty() {
-                return Ok(true);
-            }
+            let Some((added, count)) = &rows.added else { return Ok(true) };
             let linked = sqlx::query(self.link_many())
                 .bind(self.team.uuid())
-                .bind(json(&added))
+                .bind(added)
                 .execute(&mut *db)
                 .await?;
-            Ok(linked.rows_affected() == added.len() as u64)
+            Ok(linked.rows_affected() == *count)
         })
     }
 
@@ -446,39 +491,58 @@ impl TeamStore<'_> {
         )
     }
 
-    /// Without `materialized`, SQLite would read the JSON once for each monitor of the team.
-    fn update_many(&self) -> &'static str {
+    /// For monitors whose tags stay the same, and for those whose tags change. Without
+    /// `materialized`, SQLite would read the JSON once for each monitor of the team.
+    fn update_many(&self) -> [&'static str; 2] {
+        macro_rules! sqlite {
+            ($columns:literal, $tags:literal) => {
+                concat!(
+                    "with r as materialized (
+                         select unhex(value ->> 'id') as id, value ->> 'revision' as revision",
+                    $columns,
+                    "
+                         from json_each($2))
+                     update monitors
+                     set ",
+                    common_settings!(),
+                    $tags,
+                    "
+                     from r
+                     where monitors.id = r.id and monitors.team_id = $1
+                     and monitors.revision = r.revision"
+                )
+            };
+        }
+        macro_rules! postgres {
+            ($columns:literal, $tags:literal) => {
+                concat!(
+                    "update monitors
+                     set ",
+                    common_settings!(),
+                    $tags,
+                    "
+                     from json_to_recordset(cast($2 as json))
+                          as r(id uuid, revision bigint",
+                    $columns,
+                    ")
+                     where monitors.id = r.id and monitors.team_id = $1
+                     and monitors.revision = r.revision"
+                )
+            };
+        }
         either!(
             self.store,
-            sqlite: "with r as materialized (
-                     select unhex(value ->> 'id') as id, value ->> 'revision' as revision,
-                            value ->> 'isactive' as isactive,
-                            value ->> 'heartbeat_interval' as heartbeat_interval,
-                            value ->> 'timeout' as timeout,
-                            value ->> 'retry_interval' as retry_interval,
-                            value ->> 'resend_interval' as resend_interval,
-                            value ->> 'retries' as retries, value ->> 'tags' as tags,
-                            value ->> 'search' as search
-                     from json_each($2))
-                 update monitors
-                 set isactive = r.isactive, heartbeat_interval = r.heartbeat_interval,
-                     timeout = r.timeout, retry_interval = r.retry_interval,
-                     resend_interval = r.resend_interval, retries = r.retries, tags = r.tags,
-                     search = r.search, modified = $3, revision = monitors.revision + 1
-                 from r
-                 where monitors.id = r.id and monitors.team_id = $1
-                 and monitors.revision = r.revision",
-            postgres: "update monitors
-                 set isactive = r.isactive, heartbeat_interval = r.heartbeat_interval,
-                     timeout = r.timeout, retry_interval = r.retry_interval,
-                     resend_interval = r.resend_interval, retries = r.retries, tags = r.tags,
-                     search = r.search, modified = $3, revision = monitors.revision + 1
-                 from json_to_recordset(cast($2 as json))
-                      as r(id uuid, revision bigint, isactive boolean, heartbeat_interval bigint,
-                           timeout bigint, retry_interval bigint, resend_interval bigint,
-                           retries bigint, tags text, search text)
-                 where monitors.id = r.id and monitors.team_id = $1
-                 and monitors.revision = r.revision"
+            sqlite: [
+                sqlite!("", ""),
+                sqlite!(
+                    ", value ->> 'tags' as tags, value ->> 'search' as search",
+                    ", tags = r.tags, search = r.search"
+                ),
+            ],
+            postgres: [
+                postgres!("", ""),
+                postgres!(", tags text, search text", ", tags = r.tags, search = r.search"),
+            ]
         )
     }
 

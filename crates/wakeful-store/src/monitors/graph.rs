@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use uuid::Uuid;
-use wakeful_core::group::{Member, TeamGraph};
+use wakeful_core::group::{Member, Reach, TeamGraph};
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::maintenance::{CoveredMonitor, Window};
 use wakeful_core::monitors::Spec;
@@ -61,12 +61,22 @@ impl MemberCandidate {
     }
 }
 
-struct MonitorRow(CoveredMonitor);
+/// A monitor whose tags are not read yet.
+struct MonitorRow {
+    id: MonitorId,
+    tags: String,
+}
 
-from_row!(MonitorRow, |row| Self(CoveredMonitor {
+from_row!(MonitorRow, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
-    tags: serde_json::from_str(row.try_get("tags")?).unwrap_or_default(),
-}));
+    tags: row.try_get("tags")?,
+});
+
+impl MonitorRow {
+    fn read(self) -> CoveredMonitor {
+        CoveredMonitor { id: self.id, tags: serde_json::from_str(&self.tags).unwrap_or_default() }
+    }
+}
 
 /// A group whose spec is not read yet: that of a large one takes a while.
 struct GroupRow {
@@ -135,24 +145,30 @@ fn graph(
     }
     let groups = groups.into_iter().filter_map(GroupRow::read);
     TeamGraph {
-        monitors: monitors.into_iter().map(|MonitorRow(monitor)| monitor).collect(),
+        monitors: monitors.into_iter().map(MonitorRow::read).collect(),
         groups: groups.map(|group| (group.id, group.spec.members)).collect(),
         children,
     }
 }
 
 impl Store {
-    /// Finds out what windows of a team cover through groups and dependencies.
-    pub async fn resolve_windows(&self, team: TeamId, windows: &mut [Window]) -> Result<()> {
+    /// The windows of a team with what they cover through groups and dependencies.
+    pub async fn resolve_windows(
+        &self,
+        team: TeamId,
+        mut windows: Vec<Window>,
+    ) -> Result<Vec<Window>> {
         if windows.is_empty() {
-            return Ok(());
+            return Ok(windows);
         }
-        if let Some(graph) = self.team_graph(team).await? {
-            for window in windows {
-                window.resolve(&graph);
-            }
-        }
-        Ok(())
+        let Some(graph) = self.team_graph(team).await? else { return Ok(windows) };
+        let resolved = run_blocking(move || {
+            let index = graph.index();
+            let mut reach = Reach::new(&graph, &index);
+            windows.iter_mut().for_each(|window| window.resolve(&mut reach));
+            windows
+        });
+        Ok(resolved.await)
     }
 
     /// The rules of a team with the members of the groups in them. Nothing is read if there are
@@ -162,9 +178,24 @@ impl Store {
             return Ok(rules);
         }
         Ok(match self.team_graph(team).await? {
-            Some(graph) => rules.into_iter().map(|rule| rule.resolved(&graph)).collect(),
+            Some(graph) => {
+                let resolved = run_blocking(move || {
+                    let index = graph.index();
+                    let mut reach = Reach::new(&graph, &index);
+                    rules.into_iter().map(|rule| rule.resolved(&mut reach)).collect()
+                });
+                resolved.await
+            }
             None => rules,
         })
+    }
+
+    /// The monitors of a team, without its groups and dependencies.
+    pub(crate) async fn covered_monitors(&self, team: TeamId) -> Result<Vec<CoveredMonitor>> {
+        let rows: Vec<MonitorRow> = read!(self, |db| {
+            sqlx::query_as(SELECT_MONITORS).bind(team.uuid()).fetch_all(db).await
+        })?;
+        Ok(run_blocking(move || rows.into_iter().map(MonitorRow::read).collect()).await)
     }
 
     /// `None` if the team has neither groups nor dependencies.
@@ -182,7 +213,7 @@ impl Store {
             read!(self, |db| sqlx::query_as(SELECT_GROUPS).bind(team).fetch_all(db).await)?;
         let dependencies: Vec<(Uuid, Uuid)> =
             read!(self, |db| sqlx::query_as(SELECT_DEPENDENCIES).bind(team).fetch_all(db).await)?;
-        Ok(Some(graph(monitors, groups, dependencies)))
+        Ok(Some(run_blocking(move || graph(monitors, groups, dependencies)).await))
     }
 
     /// The groups of a team.

@@ -16,14 +16,15 @@ use crate::fixture::{NOW, monitor, next, notifier, team};
 use crate::on_both;
 use crate::record::down;
 
-const MINUTE: Duration = Duration::from_secs(60);
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
 on_both! {
     an_announcement_waits_while_a_node_of_another_version_runs => waits;
     one_read_finds_what_is_due => finds_what_is_due;
 }
 
-fn window(team: TeamId, notifier: NotifierId) -> Window {
+/// It covers all monitors from 30 to 40 minutes after `NOW`.
+pub(crate) fn window(team: TeamId, notifier: NotifierId) -> Window {
     let start = Start::Instant(NOW.after(30 * MINUTE));
     let schedule = Schedule::new(start, Zone::utc(), Some(10 * MINUTE), Rule::Once, Vec::new());
     let everything = SelectorParts { everything: true, ..SelectorParts::default() };

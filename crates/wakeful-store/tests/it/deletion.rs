@@ -88,6 +88,9 @@ wakeful_testkit::both_databases! {
 
         // All rows are there until parts of them are deleted, by this process or the next one.
         assert_eq!((database.rows("monitors").await, database.rows("alerts").await), (4, 4));
+        // The deletion of something else does none of this work.
+        assert!(!store.delete_part_at(NOW.after(std::time::Duration::from_secs(1))).await.expect("read"));
+        assert_eq!((database.rows("monitors").await, database.rows("alerts").await), (4, 4));
         assert!(store.delete_part().await.expect("deleted"));
         let store = database.open().await;
         while store.delete_part().await.expect("deleted") {}

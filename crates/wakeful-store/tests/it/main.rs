@@ -11,6 +11,7 @@ mod fortnights;
 mod heartbeats;
 mod history;
 mod keys;
+mod maintenance_clock;
 mod monitors;
 mod nodes;
 mod probes;
