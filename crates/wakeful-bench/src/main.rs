@@ -13,6 +13,7 @@ mod alerts;
 mod baseline;
 mod chart;
 mod clock;
+mod documents;
 mod full;
 mod history;
 mod jitter;
@@ -104,6 +105,7 @@ enum Part {
     Ping,
     Https,
     Paced,
+    Documents,
     Start,
     Storm,
     Million,
@@ -170,6 +172,7 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Ping,
         Part::Https,
         Part::Paced,
+        Part::Documents,
         Part::Start,
         Part::Storm,
         Part::Million,
@@ -205,6 +208,7 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Ping => full::measure(run, target, Kind::Ping, report).await,
         Part::Https => full::measure(run, target, Kind::Https, report).await,
         Part::Paced => paced::measure(run, target, report).await,
+        Part::Documents => documents::measure(run, target, report).await,
         Part::Start => start::measure(run, target, report).await,
         Part::Storm => storm::measure(run, target, report).await,
         Part::Million => million::measure(run, target, report).await,

@@ -17,17 +17,17 @@ use crate::stats::percentile;
 use crate::target::Target;
 use crate::{Outcome, Run, clock, process};
 
-const INTERVAL: u64 = 20;
-const WARM_UP: Duration = Duration::from_secs(3);
+pub const INTERVAL: u64 = 20;
+pub const WARM_UP: Duration = Duration::from_secs(3);
 /// For a point in the charts without a limit.
 const SHORT_WINDOW: Duration = Duration::from_secs(30);
 /// While the list is read, or monitors flap.
 const FOLLOW_UP_WINDOW: Duration = Duration::from_secs(30);
 
 /// The result of a window: processor seconds per 1,000 arrivals.
-struct Measurement {
-    cost: f64,
-    punctuality: Punctuality,
+pub struct Measurement {
+    pub cost: f64,
+    pub punctuality: Punctuality,
 }
 
 pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
@@ -79,7 +79,7 @@ fn report_cost(
     println!("  (the floor's own p50: {:.2} ms)", baseline.punctuality.deviation.p50);
 }
 
-fn deviation(report: &mut Report, name: &str, seen: &Punctuality, baseline: &Measurement) {
+pub fn deviation(report: &mut Report, name: &str, seen: &Punctuality, baseline: &Measurement) {
     report.at_most(&format!("{name} p50, ms"), seen.deviation.p50, 0.5);
     let theirs = baseline.punctuality.deviation.p99;
     report.ratio(&format!("{name} p99, ms"), seen.deviation.p99, "floor", theirs, 1.5);
@@ -104,7 +104,7 @@ async fn while_read(
     Ok(())
 }
 
-async fn baseline(target: &Target, count: u32, window: Duration) -> Outcome<Measurement> {
+pub async fn baseline(target: &Target, count: u32, window: Duration) -> Outcome<Measurement> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["paced-baseline", "--monitors", &count.to_string()])
         .args(["--interval", &INTERVAL.to_string(), "--port", &target.http.to_string()])
@@ -117,7 +117,7 @@ async fn baseline(target: &Target, count: u32, window: Duration) -> Outcome<Meas
     Ok(seen)
 }
 
-async fn measure_window(
+pub async fn measure_window(
     target: &Target,
     count: u32,
     window: Duration,

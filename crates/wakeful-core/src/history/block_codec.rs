@@ -402,4 +402,6 @@ impl PhasesCodec {
 }
 
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 pub(super) mod tests;

@@ -7,7 +7,7 @@ mod membership;
 mod requests;
 
 pub(crate) use membership::{join, leave, run};
-pub(crate) use requests::{OwnerAnswer, OwnerRequest, serve_requests};
+pub(crate) use requests::{OwnerRequest, serve_requests};
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};

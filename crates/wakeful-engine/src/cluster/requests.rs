@@ -2,6 +2,7 @@
 //! A request is a row in the store, which the owner finds within a second; the bus makes that
 //! faster.
 
+use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
@@ -41,13 +42,37 @@ enum OwnerResponse {
     Refused(Refusal),
 }
 
-/// The heartbeat, in the form in which earlier versions expect it, and why it is not good.
+/// The heartbeat, in the form in which earlier versions expect it, why it is not good, and what
+/// the check saw, encrypted: it contains parts of pages.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct OwnerAnswer {
     #[serde(flatten)]
     pub(crate) heartbeat: Heartbeat,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<Reason>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<String>,
+}
+
+impl OwnerAnswer {
+    fn of(engine: &Engine, outcome: CheckOutcome) -> Self {
+        let CheckOutcome { heartbeat, reason, evidence } = outcome;
+        let sealed = evidence.map(|evidence| {
+            let plain = serde_json::to_vec(&evidence).expect("evidence is plain data");
+            BASE64.encode(&engine.store().seal_node_message(&plain))
+        });
+        Self { heartbeat, reason, evidence: sealed }
+    }
+
+    /// Without the evidence if it cannot be read.
+    pub(crate) fn into_outcome(self, engine: &Engine) -> CheckOutcome {
+        let evidence = self.evidence.and_then(|sealed| {
+            let sealed = BASE64.decode(sealed.as_bytes()).ok()?;
+            let plain = engine.store().open_node_message(&sealed)?;
+            serde_json::from_slice(&plain).ok()
+        });
+        CheckOutcome { heartbeat: self.heartbeat, reason: self.reason, evidence }
+    }
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -182,14 +207,9 @@ async fn finish(engine: &Engine, monitor: MonitorId, started: Started) -> Result
     match started {
         Started::Judged(heartbeat, recorded) => {
             recorded.await.map_err(|_| Error::NotRecorded)?;
-            Ok(OwnerAnswer { heartbeat, reason: None })
+            Ok(OwnerAnswer { heartbeat, reason: None, evidence: None })
         }
-        Started::Check => {
-            // The evidence is not sent: requests of nodes are stored unencrypted.
-            let CheckOutcome { heartbeat, reason, .. } =
-                engine.check_owned_monitor(monitor).await?;
-            Ok(OwnerAnswer { heartbeat, reason })
-        }
+        Started::Check => Ok(OwnerAnswer::of(engine, engine.check_owned_monitor(monitor).await?)),
         Started::Failed(error) => Err(error),
     }
 }

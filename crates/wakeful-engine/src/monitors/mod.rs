@@ -44,7 +44,7 @@ pub use wakeful_store::{
 
 use crate::bus::Event;
 use crate::caller::{Authorized, Caller};
-use crate::cluster::{OwnerAnswer, OwnerRequest};
+use crate::cluster::OwnerRequest;
 use crate::probes;
 use crate::scheduler::{CheckResult, LoadReason, catch_panic};
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one, random};
@@ -589,8 +589,7 @@ impl Engine {
         if !self.cluster().holds(id) {
             let wait = monitor.timeout() + 2 * RECORD_TIMEOUT;
             let answer = self.request_from_owner(id, &OwnerRequest::Check, wait).await?;
-            let OwnerAnswer { heartbeat, reason } = answer.ok_or(Error::NotRecorded)?;
-            return Ok(CheckOutcome { heartbeat, reason, evidence: None });
+            return Ok(answer.ok_or(Error::NotRecorded)?.into_outcome(self));
         }
         self.check_loaded_monitor(caller.team(), id).await
     }

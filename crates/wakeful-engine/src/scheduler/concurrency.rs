@@ -209,6 +209,7 @@ impl ConcurrencyLimiter {
             if host.must_wait(job.team, now) {
                 host.wait(job);
                 self.waiting_for_host += 1;
+                metrics::counter!("wakeful_check_waits_total", "for" => "host").increment(1);
                 continue;
             }
             host.started.push_back((now, job.team));

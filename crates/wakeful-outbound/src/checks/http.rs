@@ -11,7 +11,6 @@ use http::header::{
 };
 use http::{HeaderMap, Method, StatusCode, Version};
 use std::ops::ControlFlow;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use url::Url;
 use wakeful_core::assert::{Found, Source};
@@ -22,14 +21,12 @@ use wakeful_core::reason::Reason;
 
 use super::keyword::{Finder, decode_text};
 use super::{CheckRequest, TargetAnswer, facts, ntlm};
-use crate::net::buffered::BodyBuffer;
+use crate::net::buffered::{BodyBuffer, BodyPermit, MAX_BODY_BYTES};
 use crate::net::decode::{ACCEPTED, Discard, Encoding, End, Sink};
 use crate::net::error::ProbeError;
 use crate::net::http::{ConnectionMode, Head, Request, Session};
 use crate::net::tls::Trust;
 use crate::net::{Deadline, Net, Stage, Trace};
-
-use super::MAX_HTTP_BODY;
 
 const USER_AGENT_VALUE: &str = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
 const MAX_QUOTE_LENGTH: usize = 60;
@@ -91,7 +88,7 @@ pub(crate) struct HttpFacts {
     /// There was more of it.
     pub(super) is_capped: bool,
     /// The permission to buffer it.
-    _permit: Option<OwnedSemaphorePermit>,
+    _permit: Option<BodyPermit>,
 }
 
 impl HttpFacts {
@@ -195,9 +192,9 @@ async fn evaluate(
         return Ok(TargetAnswer::down(Reason::HttpStatus, status));
     }
     let mut buffer = None;
-    if needs_body {
+    if needs_body && let Some(share) = trace.decode_share.clone() {
         trace.stage = Stage::Judging;
-        buffer = Some(BodyBuffer::new(net.buffers(), announced, MAX_HTTP_BODY).await);
+        buffer = Some(BodyBuffer::new(net.buffers(), &share, announced).await);
     }
     let headers = trace.http.as_ref().map(|facts| facts.headers.clone()).unwrap_or_default();
     let keyword = Some(&spec.keyword).filter(|keyword| is_accepted && !keyword.is_empty());
@@ -212,7 +209,7 @@ async fn evaluate(
     let waited = began.elapsed();
     let cap = match (is_accepted, needs_body) {
         (true, _) => cap,
-        (false, true) => MAX_HTTP_BODY,
+        (false, true) => MAX_BODY_BYTES,
         (false, false) => MAX_BEGINNING,
     };
     let reading = session.read(head.body, encoding, cap, &mut sink, trace);

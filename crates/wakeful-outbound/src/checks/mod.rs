@@ -21,13 +21,13 @@ use wakeful_core::monitors::spec::Spec;
 use wakeful_core::observation::{Contact, Fault, FaultKind, Observation};
 use wakeful_core::reason::Reason;
 
+use crate::net::buffered::MAX_BODY_BYTES;
 use crate::net::error::ProbeError;
 use crate::net::{Deadline, Net, Trace};
 use dns::DnsFacts;
 use facts::CheckFacts;
 
-/// How much of a body is read: enough for a page, and more for keywords.
-const MAX_HTTP_BODY: usize = 1 << 20;
+/// How much of a body is read for keywords: more than other checks do.
 const MAX_KEYWORD_BODY: usize = 10 << 20;
 
 const MAX_MESSAGE_LENGTH: usize = 500;
@@ -107,8 +107,17 @@ pub async fn check(
             }
         }
     };
+    count_failed(request.assertions, &judged);
     answer.apply(&judged);
     Ok(answer.observe(net, request, load_time, trace, judged))
+}
+
+fn count_failed(assertions: &[Assertion], judged: &Judged) {
+    let failed = judged.results.iter().filter(|result| !result.passed);
+    for assertion in failed.filter_map(|result| assertions.get(result.index)) {
+        let source = assertion.source.as_str();
+        metrics::counter!("wakeful_assertions_failed_total", "source" => source).increment(1);
+    }
 }
 
 /// Boxed, because otherwise each check would take the space of the largest one.
@@ -120,7 +129,7 @@ fn dispatch<'a>(
 ) -> BoxFuture<'a, Result<TargetAnswer, ProbeError>> {
     match request.spec {
         Spec::Http(http) => {
-            Box::pin(http::check(net, http, request, MAX_HTTP_BODY, deadline, trace))
+            Box::pin(http::check(net, http, request, MAX_BODY_BYTES, deadline, trace))
         }
         Spec::HttpKeyword(http) => {
             Box::pin(http::check(net, http, request, MAX_KEYWORD_BODY, deadline, trace))

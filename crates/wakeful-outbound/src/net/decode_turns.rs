@@ -126,7 +126,8 @@ impl DecodeShare {
         })
     }
 
-    async fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+    /// Does work whose time does not count.
+    pub(super) async fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         let began = self.now();
         self.waiting_since.store(began, Ordering::Relaxed);
         let done = work.await;

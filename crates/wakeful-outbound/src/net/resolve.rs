@@ -5,7 +5,7 @@
 use hickory_resolver::TokioResolver;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
-use hickory_resolver::proto::rr::RecordType;
+use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,8 @@ use super::resolv_conf::{QUERY_TIMEOUT, ResolverSnapshot, SystemFiles};
 
 /// Reserved before the deadline to find out who did not answer.
 const DIAGNOSIS_TIME: Duration = Duration::from_secs(1);
+/// How many aliases of a name are followed to find a loop.
+const MAX_ALIASES: usize = 8;
 const MAX_TTL: Duration = Duration::from_secs(300);
 const MAX_CACHED_NAMES: usize = 10_000;
 
@@ -65,13 +67,14 @@ impl NameResolver {
             return Ok(static_addresses.into());
         }
         let resolver = &source.resolver;
-        let asked = tokio::time::timeout_at(give_up_at(deadline), resolver.lookup_ip(name)).await;
+        let give_up_at = give_up_at(deadline);
+        let asked = tokio::time::timeout_at(give_up_at, resolver.lookup_ip(name)).await;
         let error = match asked {
             Ok(Ok(found)) => {
                 let ttl = found.as_lookup().answers().iter().map(|record| record.ttl).min();
                 let addrs: Arc<[IpAddr]> = found.iter().collect();
                 if addrs.is_empty() {
-                    return Err(no_address(name));
+                    return Err(no_address(resolver, name, give_up_at).await);
                 }
                 self.cache_addresses(name, addrs.clone(), ttl.unwrap_or_default());
                 return Ok(addrs);
@@ -80,6 +83,11 @@ impl NameResolver {
             Err(_) => NetError::Timeout,
         };
         match error {
+            NetError::Dns(DnsError::NoRecordsFound(none))
+                if none.response_code == ResponseCode::NoError =>
+            {
+                Err(no_address(resolver, name, give_up_at).await)
+            }
             NetError::Dns(DnsError::NoRecordsFound(none)) => Err(refused(name, none.response_code)),
             NetError::Dns(DnsError::ResponseCode(code)) => Err(refused(name, code)),
             // Includes a name that cannot be queried at all.
@@ -169,7 +177,6 @@ fn refused(name: &str, code: ResponseCode) -> ProbeError {
         ResponseCode::NXDomain => {
             ProbeError::answered(Reason::DnsNxdomain, format!("the name {name} does not exist"))
         }
-        ResponseCode::NoError => no_address(name),
         // A resolver returns this when it failed, perhaps for lack of a
         // network.
         code => ProbeError::Down(
@@ -180,8 +187,36 @@ fn refused(name: &str, code: ResponseCode) -> ProbeError {
     }
 }
 
-fn no_address(name: &str) -> ProbeError {
+/// A name without an address: it has none, or its aliases lead back to one of them. Most
+/// resolvers fail at such a loop, and some return it.
+async fn no_address(resolver: &TokioResolver, name: &str, until: Instant) -> ProbeError {
+    let found = tokio::time::timeout_at(until, has_alias_loop(resolver, name)).await;
+    if found.unwrap_or(false) {
+        let message = format!("the aliases of {name} form a loop");
+        return ProbeError::answered(Reason::DnsServfail, message);
+    }
     ProbeError::answered(Reason::DnsNoAddress, format!("the name {name} has no address"))
+}
+
+async fn has_alias_loop(resolver: &TokioResolver, name: &str) -> bool {
+    let Ok(mut name) = Name::from_str_relaxed(name) else { return false };
+    name.set_fqdn(true);
+    let mut followed: Vec<Name> = Vec::new();
+    while followed.len() < MAX_ALIASES {
+        let Ok(found) = resolver.lookup(name.clone(), RecordType::CNAME).await else {
+            return false;
+        };
+        let alias = found.answers().iter().find_map(|record| match &record.data {
+            RData::CNAME(alias) if record.name == name => Some(alias.0.clone()),
+            _ => None,
+        });
+        let Some(alias) = alias else { return false };
+        followed.push(std::mem::replace(&mut name, alias));
+        if followed.contains(&name) {
+            return true;
+        }
+    }
+    false
 }
 
 fn resolver_fault(error: &NetError) -> ProbeError {

@@ -1,5 +1,6 @@
 //! Assertions on real responses, and the reasons of failing checks.
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -289,26 +290,42 @@ async fn hostile_content_is_judged_in_bounded_time() {
     }
 }
 
-#[tokio::test]
-async fn without_memory_for_a_body_nothing_is_known() {
-    // Two bodies of a megabyte fit.
-    let net = net().with_max_buffered_bytes(2 << 20);
-    let held = TestServer::new(async |mut stream| {
+/// The targets of one team announce large bodies and do not send them: what they hold is the
+/// share of that team, and the checks of another are judged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_whose_bodies_never_end_leaves_memory_for_others() {
+    let net = net();
+    let stalling = TestServer::new(async |mut stream| {
         read_request(&mut stream).await?;
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\nx").await?;
         stream.read_to_end(&mut Vec::new()).await?;
         Ok(())
     })
     .await;
-    let spec = Spec::Http(http(held.url("/")));
-    let list = assertions(json!([{"source": "body", "comparison": "contains", "target": "ok"}]));
-    let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &spec) };
-    let checks = [(); 3].map(|()| run(&net, &request, SHORT_TIMEOUT));
-    let [one, two, three] = checks;
-    let (one, two, three) = tokio::join!(one, two, three);
-    let faults = [one, two, three].into_iter().filter_map(Result::err).collect::<Vec<_>>();
-    assert_eq!(faults.len(), 1, "{faults:?}");
-    assert_eq!(faults[0].kind, FaultKind::Resources);
+    let large = TestServer::answering(page(&format!("{}ok", "x".repeat(500_000)))).await;
+    let (stalling_spec, large_spec) =
+        (Spec::Http(http(stalling.url("/"))), Spec::Http(http(large.url("/"))));
+    let list = assertions(json!([{"source": "body", "comparison": "ends_with", "target": "ok"}]));
+    let of =
+        |number, spec| CheckRequest { assertions: &list, ..CheckRequest::new(team(number), spec) };
+    let hostile = of(1, &stalling_spec);
+    let attack = join_all((0..40).map(|_| run(&net, &hostile, Duration::from_secs(2))));
+    let victim = async {
+        while stalling.connection_count() < 40 {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..5 {
+            let seen = run(&net, &of(2, &large_spec), LONG_TIMEOUT).await.unwrap();
+            assert!(seen.up, "{}", seen.message);
+        }
+    };
+    let (attacked, ()) = tokio::join!(attack, victim);
+    let faults = attacked.iter().filter_map(|result| result.as_ref().err()).collect::<Vec<_>>();
+    assert!(faults.len() > 20, "{faults:?}");
+    assert!(faults.iter().all(|fault| fault.kind == FaultKind::Resources), "{faults:?}");
+    // Afterward there is room again.
+    let seen = run(&net, &of(1, &large_spec), LONG_TIMEOUT).await.unwrap();
+    assert!(seen.up, "{}", seen.message);
 }
 
 #[tokio::test]

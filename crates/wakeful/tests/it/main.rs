@@ -33,4 +33,5 @@ mod smtp;
 mod transfer;
 mod upgrades;
 mod users;
+mod verdicts;
 mod vocabulary;

@@ -1,0 +1,445 @@
+//! The verdict matrix: each row is a fault of a target, or of our own network, with the status
+//! and the reason that it must result in. All rows run at one time against the real binary, in a
+//! network namespace of their own with name servers, routes and an authority of the test.
+
+mod peers;
+
+use serde_json::{Value, json};
+use sqlx::Connection as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::time::Duration;
+use tokio::process::Command;
+use tokio::time::Instant;
+use wakeful_testkit::{Client, DatabaseKind, Hook, Receiver, User, until};
+
+use crate::process::Installation;
+use peers::Peers;
+
+const INSIDE: &str = "WAKEFUL_TEST_INSIDE_NAMESPACE";
+const DATABASE: &str = "WAKEFUL_TEST_POSTGRES";
+/// Seconds. A check has as much time as its interval.
+const INTERVAL: u64 = 2;
+const MAX_DELAY: Duration = Duration::from_secs(INTERVAL + INTERVAL + 2);
+/// How many checks of each monitor there are before its notifications are counted.
+const CHECKS: usize = 3;
+const FINGERPRINT: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Verdict {
+    Up,
+    Down(&'static str),
+    Unknown,
+}
+use Verdict::{Down, Unknown, Up};
+
+struct Row {
+    name: &'static str,
+    /// The fields of the monitor that differ from the usual ones.
+    monitor: Value,
+    verdict: Verdict,
+}
+
+fn row(name: &'static str, monitor: Value, verdict: Verdict) -> Row {
+    Row { name, monitor, verdict }
+}
+
+/// A monitor of a URL.
+fn http(url: impl AsRef<str>) -> Value {
+    json!({"type": "http", "http": {"url": url.as_ref()}})
+}
+
+/// The same with one assertion.
+fn asserting(url: impl AsRef<str>, assertion: Value) -> Value {
+    json!({"type": "http", "http": {"url": url.as_ref()}, "assertions": [assertion]})
+}
+
+fn tcp(hostname: &str, port: u16) -> Value {
+    json!({"type": "tcp", "hostname": hostname, "port": port})
+}
+
+/// The query of the address of a name.
+fn dns(hostname: &str, assertions: Value) -> Value {
+    json!({"type": "dns", "hostname": hostname, "assertions": assertions,
+        "dns": {"resolver_server": "127.0.0.1", "record_type": "A"}})
+}
+
+fn dns_rows(peers: &Peers) -> Vec<Row> {
+    let at = |name: &str| http(format!("http://{name}:{}/ok", peers.http.port));
+    let none = || json!([]);
+    let other = json!([{"source": "record", "comparison": "equals", "target": "192.0.2.7"}]);
+    let signed = json!([{"source": "dnssec", "property": "authenticated", "comparison": "equals",
+        "target": "true"}]);
+    let expected = json!([{"source": "code", "comparison": "equals", "target": "NXDOMAIN"}]);
+    vec![
+        row("NXDOMAIN", at("nxdomain.test"), Down("dns_nxdomain")),
+        row("NXDOMAIN, queried", dns("nxdomain.test", none()), Down("dns_nxdomain")),
+        row("NXDOMAIN, expected", dns("nxdomain.test", expected), Up),
+        row("SERVFAIL", at("servfail.test"), Down("dns_servfail")),
+        row("SERVFAIL, queried", dns("servfail.test", none()), Down("dns_servfail")),
+        row("REFUSED", at("refused.test"), Down("dns_refused")),
+        row("REFUSED, queried", dns("refused.test", none()), Down("dns_refused")),
+        row("no address", at("no-address.test"), Down("dns_no_address")),
+        row("no record", dns("no-address.test", none()), Down("dns_no_records")),
+        row("dangling alias", at("dangling.test"), Down("dns_nxdomain")),
+        row("loop of aliases", at("loop.test"), Down("dns_servfail")),
+        row("own resolver silent", at("silent.test"), Unknown),
+        row("wrong answer", dns("good.test", other), Down("dns_answer")),
+        row("not authenticated", dns("good.test", signed), Down("dnssec")),
+        row("one of two name servers silent", at("half.test"), Up),
+    ]
+}
+
+fn network_rows(peers: &Peers) -> Vec<Row> {
+    let at = |name: &str| http(format!("http://{name}:{}/ok", peers.http.port));
+    vec![
+        row("refused", tcp("127.0.0.1", peers.closed_port), Down("connect_refused")),
+        row(
+            "reset in the handshake",
+            http(format!("https://good.test:{}/", peers.resetting.port)),
+            Down("connect_reset"),
+        ),
+        row("packets dropped", tcp("192.0.2.1", 80), Down("connect_timeout")),
+        row("IPv6 dead", at("dead-v6.test"), Up),
+        row("one of two addresses dead", at("two.test"), Up),
+        row("no route", tcp("198.51.100.1", 80), Down("unreachable")),
+        row("denied by the guard", at("metadata.test"), Unknown),
+        row("no echo", json!({"type": "ping", "hostname": "192.0.2.2"}), Down("no_reply")),
+        row("echo", json!({"type": "ping", "hostname": "127.0.0.1"}), Up),
+    ]
+}
+
+fn tls_rows(peers: &Peers) -> Vec<Row> {
+    let at = |name: &str| http(format!("https://{name}:{}/", peers.https.port));
+    let raw = |port: u16| http(format!("https://good.test:{port}/"));
+    let mutual = format!("https://mutual.test:{}/", peers.for_clients_with_certificate.port);
+    let good = format!("https://good.test:{}/", peers.https.port);
+    let pinned = json!({"source": "certificate", "property": "fingerprint",
+        "comparison": "equals", "target": FINGERPRINT});
+    let expiring = json!({"source": "certificate", "property": "days_left",
+        "comparison": "at_least", "target": 100_000});
+    vec![
+        row("trusted", at("good.test"), Up),
+        row("expired", at("expired.test"), Down("tls_expired")),
+        row("not yet valid", at("future.test"), Down("tls_not_yet_valid")),
+        row("wrong name", at("wrong.test"), Down("tls_name")),
+        row("self-signed", at("own.test"), Down("tls_self_signed")),
+        row("incomplete chain", at("incomplete.test"), Down("tls_untrusted")),
+        row("TLS 1.0 only", raw(peers.old_tls.port), Down("tls_version")),
+        row("handshake stalls", raw(peers.stalling.port), Down("tls_timeout")),
+        row("plaintext", raw(peers.plaintext.port), Down("tls_handshake")),
+        row("client certificate required", http(mutual), Down("tls_client_certificate")),
+        row("certificate expiring", asserting(&good, expiring), Down("certificate_expiring")),
+        row("fingerprint changed", asserting(&good, pinned), Down("certificate_changed")),
+    ]
+}
+
+fn http_rows(peers: &Peers) -> Vec<Row> {
+    let port = peers.http.port;
+    let url = |path: &str| format!("http://127.0.0.1:{port}/{path}");
+    let at = |path: &str| http(url(path));
+    let stays = json!({"source": "final_url", "comparison": "starts_with",
+        "target": format!("http://127.0.0.1:{port}/")});
+    let version = json!({"source": "http_version", "comparison": "equals", "target": "2"});
+    let downgrade = format!("https://good.test:{}/downgrade", peers.https.port);
+    let mut tenth = at("tenth");
+    tenth["retries"] = json!(1);
+    tenth["retry_interval"] = json!(1);
+    vec![
+        row("500", at("status/500"), Down("http_status")),
+        row("502", at("status/502"), Down("http_status")),
+        row("503", at("status/503"), Down("http_status")),
+        row("504", at("status/504"), Down("http_status")),
+        row("404", at("status/404"), Down("http_status")),
+        row("403 of a firewall", at("status/403"), Down("http_status")),
+        row("429", at("status/429"), Down("http_status")),
+        row("silent", at("silent"), Down("timeout_first_byte")),
+        row("drips", at("drip"), Down("timeout_body")),
+        row("cut short", at("cut"), Down("http_incomplete")),
+        row("two lengths", at("lengths"), Down("http_invalid")),
+        row("garbage", at("garbage"), Down("http_invalid")),
+        row("redirect loop", at("loop"), Down("http_redirects")),
+        row("11 hops", at("hop/0"), Down("http_redirects")),
+        row("10 hops", at("hop/1"), Up),
+        row("another host", asserting(url(&format!("away/{port}")), stays), Down("assertion")),
+        row("https to http", http(downgrade), Up),
+        row("HEAD 405, GET 200", at("no-head"), Up),
+        row("GET 503, HEAD 200", at("no-get"), Down("http_status")),
+        row("every tenth request fails", tenth, Up),
+        row("HTTP/1.1 instead of 2", asserting(url("ok"), version), Down("http_version")),
+    ]
+}
+
+fn content_rows(peers: &Peers) -> Vec<Row> {
+    let url = |path: &str| format!("http://127.0.0.1:{}/{path}", peers.http.port);
+    let down = |name, path: &str, assertion: Value| {
+        row(name, asserting(url(path), assertion), Down("assertion"))
+    };
+    let keyword = |path: &str| json!({"type": "http_keyword", "http": {"url": url(path), "keyword": "Welcome"}});
+    vec![
+        down(
+            "empty body",
+            "empty",
+            json!({"source": "body_size", "comparison": "greater_than", "target": 0}),
+        ),
+        down(
+            "error page with 200",
+            "error",
+            json!({"source": "body", "comparison": "not_contains", "target": "error"}),
+        ),
+        row("keyword there", keyword("ok"), Up),
+        row("defaced", keyword("defaced"), Down("keyword")),
+        down(
+            "script injected",
+            "script",
+            json!({"source": "body", "comparison": "not_matches", "target": "(?i)<script"}),
+        ),
+        down(
+            "HTML instead of JSON",
+            "ok",
+            json!({"source": "json", "property": "$.ok", "comparison": "equals", "target": true}),
+        ),
+        down(
+            "header missing",
+            "ok",
+            json!({"source": "header", "property": "strict-transport-security",
+                "comparison": "exists"}),
+        ),
+        down(
+            "a megabyte of brackets",
+            "hostile",
+            json!({"source": "json", "property": "$..a", "comparison": "exists"}),
+        ),
+    ]
+}
+
+/// A monitor that was saved.
+struct Saved {
+    row: Row,
+    id: String,
+    at: Instant,
+}
+
+/// The service with the rows of one run.
+struct Matrix<'a> {
+    client: &'a Client,
+    receiver: Receiver,
+    notifier: Value,
+    saved: Vec<Saved>,
+}
+
+impl<'a> Matrix<'a> {
+    async fn start(client: &'a Client) -> Self {
+        let receiver = Receiver::start().await;
+        let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+        let notifier = client.post("notifier/save", &body).await.json()["notifierid"].clone();
+        Self { client, receiver, notifier, saved: Vec::new() }
+    }
+
+    async fn save(&mut self, rows: Vec<Row>) {
+        for row in rows {
+            let mut body = json!({"name": row.name, "heartbeat_interval": INTERVAL,
+                "timeout": INTERVAL, "isactive": true, "upside_down_mode": false, "retries": 0,
+                "notifiers": self.notifier});
+            body.as_object_mut().unwrap().extend(row.monitor.as_object().unwrap().clone());
+            let at = Instant::now();
+            let saved = self.client.post("monitor/save", &body).await.ok();
+            let id = saved["monitor"]["monitorid"].as_str().unwrap().to_owned();
+            self.saved.push(Saved { row, id, at });
+        }
+    }
+
+    async fn heartbeats(&self, saved: &Saved) -> Vec<Value> {
+        let page = self.client.get(&format!("monitor/{}/heartbeats", saved.id)).await.ok();
+        page["heartbeats"].as_array().unwrap().clone()
+    }
+
+    /// The notifications about a monitor.
+    fn hooks(&self, saved: &Saved) -> Vec<Hook> {
+        let mut hooks = self.receiver.hooks();
+        hooks.retain(|hook| hook.json()["data"]["monitor"]["monitorid"] == saved.id.as_str());
+        hooks
+    }
+
+    /// Waits until each row has been checked a few times and notified, if it must be.
+    async fn wait(&self) {
+        for saved in &self.saved {
+            until(&format!("the checks of {}", saved.row.name), || async {
+                let is_notified =
+                    !matches!(saved.row.verdict, Down(_)) || !self.hooks(saved).is_empty();
+                (is_notified && self.heartbeats(saved).await.len() >= CHECKS).then_some(())
+            })
+            .await;
+        }
+    }
+
+    /// What is wrong with each row.
+    async fn mistakes(&self) -> Vec<String> {
+        let mut mistakes = Vec::new();
+        for saved in &self.saved {
+            let wrong = match saved.row.verdict {
+                Down(reason) => self.wrong_outage(saved, reason).await,
+                Up => self.wrong_calm(saved, "up", "up").await,
+                Unknown => self.wrong_calm(saved, "pending", "unknown").await,
+            };
+            mistakes.extend(wrong.map(|wrong| format!("{}: {wrong}", saved.row.name)));
+        }
+        mistakes
+    }
+
+    async fn monitor(&self, saved: &Saved) -> Value {
+        self.client.get(&format!("monitor/{}/get", saved.id)).await.ok()["monitor"].clone()
+    }
+
+    /// The row must be down for this reason, with one notification in time and its evidence.
+    async fn wrong_outage(&self, saved: &Saved, reason: &str) -> Option<String> {
+        let monitor = self.monitor(saved).await;
+        let hooks = self.hooks(saved);
+        let [hook] = hooks.as_slice() else {
+            return Some(format!("{} notifications; {}", hooks.len(), monitor["last_message"]));
+        };
+        let event = hook.json();
+        let delay = hook.at - saved.at;
+        let alert = event["data"]["alertid"].as_str().unwrap_or_default();
+        let alert = self.client.get(&format!("alert/{alert}/get")).await.ok();
+        let reasons = [
+            &event["data"]["reason"],
+            &monitor["reason"],
+            &alert["alert"]["reason"],
+            &alert["evidence"][0]["reason"],
+        ];
+        let is_right = event["type"] == "monitor.down"
+            && monitor["status"] == "down"
+            && reasons.iter().all(|found| **found == reason)
+            && delay <= MAX_DELAY;
+        (!is_right).then(|| format!("{} {reasons:?} after {delay:?}: {event}", monitor["status"]))
+    }
+
+    /// The row must not be notified, and its last check must have this result.
+    async fn wrong_calm(&self, saved: &Saved, status: &str, beat: &str) -> Option<String> {
+        let monitor = self.monitor(saved).await;
+        let beats = self.heartbeats(saved).await;
+        let is_right = monitor["status"] == status
+            && self.hooks(saved).is_empty()
+            && beats.first().is_some_and(|last| last["status"] == beat);
+        (!is_right).then(|| format!("{} {beats:?}", monitor["status"]))
+    }
+}
+
+async fn run(client: &Client, peers: &Peers) {
+    let mut matrix = Matrix::start(client).await;
+    let neighbor = format!("http://good.test:{}/ok", peers.http.port);
+    matrix.save(vec![row("healthy neighbor", http(neighbor), Up)]).await;
+    for rows in [dns_rows, network_rows, tls_rows, http_rows, content_rows] {
+        matrix.save(rows(peers)).await;
+    }
+    matrix.wait().await;
+    let mistakes = matrix.mistakes().await;
+    assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+    let named = |name: &str| matrix.saved.iter().find(|saved| saved.row.name == name).unwrap();
+    let beats = matrix.heartbeats(named("healthy neighbor")).await;
+    assert!(beats.iter().all(|beat| beat["status"] == "up"), "{beats:?}");
+    let beats = matrix.heartbeats(named("every tenth request fails")).await;
+    assert!(beats.iter().any(|beat| beat["status"] == "down"), "{beats:?}");
+    let noted = matrix.monitor(named("https to http")).await["last_message"].clone();
+    assert_eq!(noted, "200 OK (redirected from https to http)");
+    for saved in &matrix.saved {
+        client.delete(&format!("monitor/{}/delete", saved.id)).await.ok();
+    }
+
+    // The last row needs a network without a way out.
+    let mut matrix = Matrix::start(client).await;
+    ip("route del default").await;
+    let hosts = ["192.0.2.11", "192.0.2.12", "192.0.2.13"];
+    matrix.save(hosts.map(|host| row("own link down", tcp(host, 80), Unknown)).into()).await;
+    // The first of them have nothing to compare with.
+    matrix.wait().await;
+    ip("route add default dev lo").await;
+    let mistakes = matrix.mistakes().await;
+    assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+    for saved in &matrix.saved {
+        client.delete(&format!("monitor/{}/delete", saved.id)).await.ok();
+    }
+}
+
+async fn ip(arguments: &str) {
+    let done = Command::new("ip").args(arguments.split(' ')).output().await.unwrap();
+    assert!(done.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+async fn inside(kind: DatabaseKind, runs: usize) {
+    let peers = Peers::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("trusted.pem");
+    std::fs::write(&trusted, peers.authority.pem()).unwrap();
+    let installation = Installation::new(kind).await.without_limits();
+    let installation = installation.variable("SSL_CERT_FILE", trusted.to_str().unwrap());
+    let server = installation.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    for _ in 0..runs {
+        run(&ann.client, &peers).await;
+    }
+    server.stop().await;
+}
+
+/// The test runs itself again in a namespace of its own, in which its name servers are those of
+/// the system. Everything else that is not on loopback is silent or unreachable there.
+async fn in_namespace(kind: DatabaseKind, test: &str, runs: usize) {
+    if std::env::var_os(INSIDE).is_some() {
+        return inside(kind, runs).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let resolv_conf = folder.path().join("resolv.conf");
+    std::fs::write(&resolv_conf, "nameserver 127.0.0.1\nnameserver 127.0.0.2\n").unwrap();
+    let script = "ip link set lo up && ip route add default dev lo && \
+        ip route add unreachable 198.51.100.0/24 && \
+        { ip -6 route add default dev lo 2>/dev/null || true; } && \
+        mount --bind \"$1\" /etc/resolv.conf && \
+        exec \"$0\" --exact \"$2\" --include-ignored --nocapture";
+    let mut command = Command::new("unshare");
+    command.args(["--net", "--mount"]);
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        command.arg("--map-root-user");
+    }
+    command.args(["sh", "-c", script]);
+    command.arg(std::env::current_exe().unwrap()).arg(&resolv_conf).arg(test);
+    command.env(INSIDE, "1").kill_on_drop(true);
+    if kind == DatabaseKind::Postgres {
+        command.env(DATABASE, url_by_socket().await);
+    }
+    let inner = command.output().await.expect("unshare is part of util-linux");
+    let stdout = String::from_utf8_lossy(&inner.stdout);
+    let stderr = String::from_utf8_lossy(&inner.stderr);
+    assert!(inner.status.success() && stdout.contains("1 passed"), "{stdout}{stderr}");
+}
+
+/// The URL of the PostgreSQL server by its Unix socket, which other network namespaces reach.
+async fn url_by_socket() -> String {
+    let url = std::env::var(DATABASE).expect("run the test under scripts/with-postgres");
+    let mut db = sqlx::PgConnection::connect(&url).await.unwrap();
+    let folder: String =
+        sqlx::query_scalar("show unix_socket_directories").fetch_one(&mut db).await.unwrap();
+    let (user, rest) = url.split_once('@').unwrap();
+    let (_, rest) = rest.split_once(':').unwrap();
+    format!("{user}@{}:{rest}", folder.replace('/', "%2F"))
+}
+
+/// The tests of the given databases, each with so many runs.
+macro_rules! matrix {
+    ($($(#[$meta:meta])* $name:ident: $kind:ident, $runs:literal;)+) => {$(
+        $(#[$meta])*
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $name() {
+            let test = concat!("verdicts::", stringify!($name));
+            in_namespace(DatabaseKind::$kind, test, $runs).await;
+        }
+    )+};
+}
+
+matrix! {
+    each_fault_has_its_verdict_on_sqlite: Sqlite, 1;
+    each_fault_has_its_verdict_on_postgres: Postgres, 1;
+    #[ignore = "takes most of a minute"]
+    each_fault_has_its_verdict_three_times_on_sqlite: Sqlite, 3;
+    #[ignore = "takes most of a minute"]
+    each_fault_has_its_verdict_three_times_on_postgres: Postgres, 3;
+}
