@@ -584,6 +584,10 @@ const ROWS: &[Row] = &[
         ..of_page("POST /api/v1/statuspage/{pageid}/image")
     },
     of_page("DELETE /api/v1/statuspage/{pageid}/image/{kind}/delete"),
+    Row {
+        body: |_| json!({"domain": "status.example.com"}),
+        ..of_page("POST /api/v1/statuspage/{pageid}/domain/check")
+    },
     of_page("POST /api/v1/statuspage/{pageid}/token/rotate"),
     of_page("DELETE /api/v1/statuspage/{pageid}/delete"),
     Row {

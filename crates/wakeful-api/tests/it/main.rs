@@ -35,6 +35,7 @@ mod monitors_bulk;
 mod notifiers;
 mod oncall;
 mod openapi;
+mod page_domains;
 mod page_session;
 mod password;
 mod payment_callback;
