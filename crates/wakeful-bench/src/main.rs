@@ -32,8 +32,10 @@ mod site;
 mod soak;
 mod start;
 mod stats;
+mod statuspages;
 mod storm;
 mod target;
+mod visitors;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -106,6 +108,7 @@ enum Part {
     Paced,
     Start,
     Storm,
+    Statuspages,
     Million,
     History,
     Month,
@@ -172,6 +175,7 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Paced,
         Part::Start,
         Part::Storm,
+        Part::Statuspages,
         Part::Million,
         Part::Month,
         Part::Year,
@@ -207,6 +211,7 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Paced => paced::measure(run, target, report).await,
         Part::Start => start::measure(run, target, report).await,
         Part::Storm => storm::measure(run, target, report).await,
+        Part::Statuspages => statuspages::measure(run, target, report).await,
         Part::Million => million::measure(run, target, report).await,
         Part::Month => history::month(target, report).await,
         Part::Year => history::year(run, target, report).await,
