@@ -519,7 +519,9 @@ mod tests {
         assert_eq!(label, "x Uptime (720h)");
         assert!(message.ends_with('%'), "{message}");
         assert_eq!(drawn("uptime/soon", "").1, "N/A");
-        assert_eq!(drawn("cert-exp", ""), texts("Cert Exp.", "N/A", UNKNOWN));
+        assert_eq!(drawn("cert-exp", ""), texts("Cert Exp.", "30 days", UP));
+        assert_eq!(drawn("cert-exp", "warnDays=30").2, WARNING);
+        assert_eq!(drawn("ping/soon", "").2, UNKNOWN);
         assert_eq!(drawn("nothing", "").1, "N/A");
         assert_eq!(hours("30d"), Some(720));
         assert_eq!(hours("99999999999999999999"), None);

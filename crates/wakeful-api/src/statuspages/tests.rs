@@ -11,7 +11,7 @@ use super::feeds::{Entries, Format};
 use super::render::{self, Context, Way};
 use super::sample::{self, NOW};
 use super::v2::Document;
-use super::{calendar, feeds, json, v2};
+use super::{calendar, embed, feeds, json, v2};
 use crate::compression::gzip;
 
 fn context(language: Language) -> Context<'static> {
@@ -44,6 +44,7 @@ fn documents(snapshot: &Snapshot, language: Language) -> Vec<(&'static str, Stri
         ("password", render::login(snapshot, Way::Password, Some("Wrong."), context)),
         ("token", render::login(snapshot, Way::Token, None, context)),
         ("members", render::login(snapshot, Way::Members, None, context)),
+        ("frame", embed::frame(snapshot, None, context)),
         ("not found", render::not_found()),
     ]
 }

@@ -36,6 +36,7 @@ mod notifiers;
 mod oncall;
 mod openapi;
 mod page_domains;
+mod page_formats;
 mod page_session;
 mod password;
 mod payment_callback;

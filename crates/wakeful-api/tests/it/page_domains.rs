@@ -12,6 +12,7 @@ use wakeful_testkit::{App, DatabaseKind, Setup, User, both_databases, send_raw, 
 struct NameServer(Arc<Mutex<HashMap<String, String>>>);
 
 impl NameServer {
+    #[expect(clippy::disallowed_methods, reason = "it ends with the runtime of the test")]
     async fn start(&self) -> SocketAddr {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
@@ -99,7 +100,7 @@ both_databases! {
         taken.refused(409, "domain_taken");
         let own = app.url.trim_start_matches("http://").split(':').next().unwrap();
         let own = json!({"name": "x", "domains": [{"domain": own}]});
-        ann.client.post("statuspage/save", &own).await.refused(422, "validation_failed");
+        ann.client.post("statuspage/save", &own).await.refused(422, "invalid_fields");
         save(&eve, page("eve", "status.eve.example")).await;
 
         let host = "status.acme.example";
@@ -179,7 +180,7 @@ both_databases! {
             let path = format!("statuspage/{id}/domain/check");
             ann.client.post(&path, &json!({"domain": domain})).await
         };
-        check("other.example").await.refused(422, "validation_failed");
+        check("other.example").await.refused(422, "invalid_fields");
         let missing = check("status.acme.example").await.ok();
         assert_eq!((&missing["verified"], &missing["found"]), (&json!(false), &json!([])));
         let expected = json!({"name": "_wakeful.status.acme.example", "type": "TXT",
