@@ -102,7 +102,7 @@ impl Engine {
             DomainOutcome::Verified => Some(true),
             DomainOutcome::Missing => Some(false),
             DomainOutcome::NoAnswer(why) => {
-                tracing::info!(page.id = %due.page, error = why, "looking up the record of {} failed, retrying in a day", due.domain);
+                tracing::info!(page.id = %due.page, "looking up the record of {} failed, retrying in a day: {why}", due.domain);
                 None
             }
         };
