@@ -45,6 +45,10 @@ pub struct ApiSettings {
     /// If set, cards are entered in Stripe's own form, and the content security policy
     /// of the billing view allows it.
     pub stripe_publishable_key: Option<String>,
+    /// The slug of the status page at `/status`; empty: none.
+    pub front: String,
+    /// The memory for rendered status pages, in bytes.
+    pub pages_memory: usize,
     /// The settings of the process, for administrators.
     pub effective_settings: Arc<[EffectiveSetting]>,
 }
@@ -74,6 +78,8 @@ impl Default for ApiSettings {
             docs: true,
             metrics_token: None,
             stripe_publishable_key: None,
+            front: String::new(),
+            pages_memory: 64 << 20,
             effective_settings: Arc::default(),
         }
     }
@@ -109,6 +115,7 @@ impl Api {
         let counted = AtomicU32::new(0);
         let pushes = PushLimits::new(settings.pushes_per_minute);
         let bodies = ClientShares::of_memory();
+        let rendered_pages = RenderCache::new(settings.pages_memory);
         Self(Arc::new(Inner {
             engine,
             settings,
@@ -119,7 +126,7 @@ impl Api {
             pushes,
             bodies,
             event_streams: EventStreams::new(),
-            rendered_pages: RenderCache::default(),
+            rendered_pages,
             page_images: PageImages::default(),
         }))
     }

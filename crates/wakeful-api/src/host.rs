@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use crate::app::Api;
 use crate::error::{ApiError, ErrorCode};
 use crate::serve::ConnectionContext;
+use crate::statuspages::OnDomain;
 
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -22,7 +23,13 @@ pub(crate) async fn check(State(api): State<Api>, request: Request, next: Next) 
     let listener = context.map(|context| context.listener.ip().to_canonical());
     if let Some(listener) = listener.filter(IpAddr::is_loopback) {
         let served = Served { public_url: api.engine().public_url(), listener };
-        if !hosts(&request).all(|host| host.is_some_and(|host| served.includes(&host))) {
+        // The domains of status pages are served too, and lead to nothing but their page.
+        let is_page = request.extensions().get::<OnDomain>().is_some();
+        let snapshots = api.engine().snapshots();
+        let is_served = |host: String| {
+            served.includes(&host) || (is_page && snapshots.by_domain(&host).is_some())
+        };
+        if !hosts(&request).all(|host| host.is_some_and(is_served)) {
             return served.misdirected().into_response();
         }
     }
@@ -31,7 +38,7 @@ pub(crate) async fn check(State(api): State<Api>, request: Request, next: Next) 
 
 /// Every host that the request names: in its target, which HTTP/2 calls `:authority`,
 /// and in `Host`. Browsers always name one; a request without any is served.
-fn hosts(request: &Request) -> impl Iterator<Item = Option<String>> {
+pub(crate) fn hosts(request: &Request) -> impl Iterator<Item = Option<String>> {
     let target = request.uri().authority().cloned().map(Some);
     let named = request.headers().get_all(header::HOST).iter();
     let named = named.map(|value| value.to_str().ok()?.parse::<Authority>().ok());
@@ -39,7 +46,7 @@ fn hosts(request: &Request) -> impl Iterator<Item = Option<String>> {
 }
 
 /// Host names are case-insensitive and may end with the dot of the root.
-fn normalized(host: &str) -> String {
+pub(crate) fn normalized(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 

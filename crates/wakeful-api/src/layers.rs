@@ -18,6 +18,7 @@ use crate::body::too_large;
 use crate::error::{ApiError, Cause, ErrorCode};
 use crate::request_id::{self, RequestId};
 use crate::serve::ConnectionContext;
+use crate::statuspages::OnDomain;
 use crate::{compression, host, spa};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -173,6 +174,7 @@ fn decodes_to_utf8(path: &str) -> bool {
 async fn set_headers(State(api): State<Api>, request: Request, next: Next) -> Response {
     let under_api = request.uri().path().starts_with("/api/");
     let is_asset = request.uri().path().starts_with("/assets/");
+    let on_domain = request.extensions().get::<OnDomain>().is_some();
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     let page_headers = if is_asset && is_part_of_page(headers) { &[] } else { PAGE_HEADERS };
@@ -183,8 +185,9 @@ async fn set_headers(State(api): State<Api>, request: Request, next: Next) -> Re
     if under_api {
         headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
-    if api.settings().https {
-        let policy = if api.settings().hsts_subdomains {
+    if api.settings().https || on_domain {
+        // The subdomains of a page's domain are not ours.
+        let policy = if !on_domain && api.settings().hsts_subdomains {
             "max-age=31536000; includeSubDomains"
         } else {
             "max-age=31536000"

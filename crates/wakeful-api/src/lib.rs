@@ -31,6 +31,6 @@ mod statuspages;
 pub use app::{Api, ApiSettings, EffectiveSetting};
 pub use dto::admin::SettingSource;
 pub use openapi::document;
-pub use router::{metrics_router, router};
+pub use router::{metrics_router, pages_router, router};
 pub use serve::{Limits, ServeSettings, serve};
 pub use statuspages::statuspage_routes;

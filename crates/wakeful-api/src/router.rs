@@ -19,7 +19,7 @@ pub(crate) fn api() -> (Router<Api>, OpenApi) {
 pub fn router(state: Api) -> Router {
     let (routes, document) = api();
     let mut router = routes
-        .route("/", get(spa::serve))
+        .route("/", get(spa::root))
         .route("/assets/{*path}", get(spa::serve))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
@@ -28,7 +28,15 @@ pub fn router(state: Api) -> Router {
         router = router.merge(docs::routes(document));
     }
     let pages = layers::apply_to_pages(statuspages::routes(), &state);
-    layers::apply(router, &state).merge(pages).with_state(state)
+    let router = layers::apply(router, &state).merge(pages).with_state(state.clone());
+    statuspages::by_host(router, state)
+}
+
+/// Only status pages, for a separate listener.
+pub fn pages_router(state: Api) -> Router {
+    let pages = statuspages::routes().fallback(statuspages::nothing);
+    let router = layers::apply_to_pages(pages, &state).with_state(state.clone());
+    statuspages::by_host(router, state)
 }
 
 /// Only the metrics, for a separate listener.

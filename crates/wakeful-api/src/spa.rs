@@ -4,12 +4,13 @@
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use hyper::body::Bytes;
 use rust_embed::{EmbeddedFile, RustEmbed};
 use std::borrow::Cow;
 
 use crate::app::Api;
+use crate::cookie;
 use crate::layers::no_such_path;
 use crate::serve::SharedBytes;
 
@@ -35,6 +36,19 @@ const POLICY_WITH_STRIPE: &str = "default-src 'self'; \
     frame-src https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com; \
     worker-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \
     form-action 'self'";
+
+/// The root: the web app, or the status page that visitors find first. Somebody who is logged
+/// in gets the web app in any case.
+pub(crate) async fn root(State(api): State<Api>, request: Request) -> Response {
+    let is_front = !api.settings().front.is_empty();
+    if is_front && cookie::token(&api, request.method(), request.headers()).is_none() {
+        let mut response = Redirect::temporary("/status").into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        return response;
+    }
+    serve(State(api), request).await
+}
 
 /// Handles all paths that no route matches: a file, a view of the web app, or 404.
 pub(crate) async fn serve(State(api): State<Api>, request: Request) -> Response {

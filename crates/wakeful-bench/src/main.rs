@@ -33,8 +33,10 @@ mod site;
 mod soak;
 mod start;
 mod stats;
+mod statuspages;
 mod storm;
 mod target;
+mod visitors;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -108,6 +110,7 @@ enum Part {
     Documents,
     Start,
     Storm,
+    Statuspages,
     Million,
     History,
     Month,
@@ -175,6 +178,7 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Documents,
         Part::Start,
         Part::Storm,
+        Part::Statuspages,
         Part::Million,
         Part::Month,
         Part::Year,
@@ -211,6 +215,7 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Documents => documents::measure(run, target, report).await,
         Part::Start => start::measure(run, target, report).await,
         Part::Storm => storm::measure(run, target, report).await,
+        Part::Statuspages => statuspages::measure(run, target, report).await,
         Part::Million => million::measure(run, target, report).await,
         Part::Month => history::month(target, report).await,
         Part::Year => history::year(run, target, report).await,

@@ -43,10 +43,15 @@ impl Report {
         self.add(name, text, format!("at most {bar}× the {whose}'s"), ratio <= bar);
     }
 
-    pub fn at_least_half(&mut self, name: &str, seen: f64, whose: &str, theirs: f64) {
+    /// At least this share of the value of the baseline.
+    pub fn at_least_share(&mut self, name: &str, seen: f64, whose: &str, theirs: f64, bar: f64) {
         let ratio = seen / theirs;
         let text = format!("{} / {} = {ratio:.2}×", three_digits(seen), three_digits(theirs));
-        self.add(name, text, format!("at least 0.5× the {whose}'s"), ratio >= 0.5);
+        self.add(name, text, format!("at least {bar}× the {whose}'s"), ratio >= bar);
+    }
+
+    pub fn at_least_half(&mut self, name: &str, seen: f64, whose: &str, theirs: f64) {
+        self.at_least_share(name, seen, whose, theirs, 0.5);
     }
 
     pub fn at_most(&mut self, name: &str, seen: f64, bar: f64) {

@@ -108,6 +108,12 @@ impl Service {
         Ok(Self { child, pid, base, client, token, warnings, data, listening, watching })
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> Outcome<SocketAddr> {
+        let address = self.base.strip_prefix("http://").ok_or("not an address")?;
+        Ok(address.parse()?)
+    }
+
     pub fn cpu(&self) -> Outcome<Duration> {
         process::cpu(self.pid)
     }

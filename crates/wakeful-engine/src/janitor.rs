@@ -89,6 +89,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     store.prune_api_keys(now.before(EXPIRED_KEY_RETENTION)).await?;
     engine.remind_of_expiring_keys().await?;
     engine.report_audit_heads().await?;
+    engine.recheck_domains().await?;
     store.prune_audit(now.before(settings.audit), MAX_AUDIT_ENTRIES).await?;
     delete_rest(engine).await?;
     engine.erase_deleted().await?;

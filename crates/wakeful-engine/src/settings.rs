@@ -37,6 +37,8 @@ pub struct Settings {
     pub node_home: String,
     /// A node without a heartbeat for this long is replaced.
     pub lease: Duration,
+    /// Whether a domain of a status page is served only once its record was found.
+    pub verify_domains: bool,
 }
 
 impl Default for Settings {
@@ -61,6 +63,7 @@ impl Default for Settings {
             node_name: String::new(),
             node_home: String::new(),
             lease: wakeful_core::cluster::slot::LEASE_DURATION,
+            verify_domains: false,
         }
     }
 }

@@ -80,7 +80,7 @@ pub use notifications::keepalives::Keepalive;
 pub use notifications::threads::NewThread;
 pub use notifications::{deliveries::*, notifiers::*, push_subscriptions::AddSubscriptionOutcome};
 pub use open::{Location, Options};
-pub use statuspages::{incidents::*, pages::*, public::*, rows::StoredPage, rules::*};
+pub use statuspages::{domains::*, incidents::*, pages::*, public::*, rows::StoredPage, rules::*};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};
 
 use dialect::Pool;

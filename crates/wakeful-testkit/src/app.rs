@@ -2,6 +2,7 @@
 //! that the test advances and mail that is written to files.
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -16,7 +17,9 @@ use wakeful_engine::statuspages::snapshots;
 use wakeful_engine::{Engine, Settings, janitor, mail, notifications::delivery, scheduler};
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
-use wakeful_outbound::net::guard::Policy;
+use wakeful_outbound::net::guard::{Guard, Policy};
+use wakeful_outbound::net::resolve::NameResolver;
+use wakeful_outbound::net::tls::Tls;
 use wakeful_store::Store;
 
 use crate::client::{Client, User};
@@ -35,6 +38,8 @@ pub struct Setup {
     pub api: ApiSettings,
     pub connections: Limits,
     pub egress: Policy,
+    /// The name servers of the service; those of the system if there are none.
+    pub name_servers: Vec<SocketAddr>,
     /// Whether the scheduler runs checks. Without it, monitors are only checked
     /// on demand; reports are still recorded.
     pub run_scheduler: bool,
@@ -52,6 +57,7 @@ impl Setup {
             api: ApiSettings::default(),
             connections: Limits::default(),
             egress: Policy::Private,
+            name_servers: Vec::new(),
             run_scheduler: false,
             run_delivery: true,
             mail_port: None,
@@ -125,7 +131,12 @@ impl App {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let settings = Settings { public_url: url.clone(), ..setup.settings.clone() };
         let mail = database.folder().join("mail");
-        let net = Arc::new(Net::new(setup.egress.clone(), Vec::new(), clock.clone()));
+        let names = match setup.name_servers.as_slice() {
+            [] => NameResolver::from_system(),
+            servers => NameResolver::from_servers(servers),
+        };
+        let guard = Guard::new(setup.egress.clone(), Vec::new());
+        let net = Arc::new(Net::with(guard, names, Tls::from_system(), clock.clone()));
         let mail_transport = match setup.mail_port {
             None => MailTransport::Folder(mail.clone()),
             Some(port) => MailTransport::Smtp(Smtp {

@@ -146,6 +146,7 @@ pub fn engine(
         node_name: host_name(),
         node_home: home,
         lease: settings.nodes.lease,
+        verify_domains: settings.statuspages.verify_domains,
         max_concurrent_checks: settings.checks.at_once.into(),
         sentinels: settings.checks.sentinels.clone(),
     };
@@ -253,6 +254,7 @@ pub fn buffered_bytes(settings: &Settings) -> usize {
 pub fn own_addresses(settings: &Settings) -> Vec<SocketAddr> {
     let mut own = vec![settings.server.listen];
     own.extend(settings.server.metrics_listen);
+    own.extend(settings.statuspages.listen);
     if settings.network.egress != Egress::Public {
         return own;
     }

@@ -94,6 +94,8 @@ struct Listeners {
     main: TcpListener,
     /// A separate address for metrics.
     metrics: Option<TcpListener>,
+    /// A separate address for status pages.
+    pages: Option<TcpListener>,
 }
 
 impl Listeners {
@@ -103,7 +105,11 @@ impl Listeners {
             Some(address) => Some(listen(address, "server.metrics_listen")?),
             None => None,
         };
-        Ok(Self { main, metrics })
+        let pages = match settings.statuspages.listen {
+            Some(address) => Some(listen(address, "statuspages.listen")?),
+            None => None,
+        };
+        Ok(Self { main, metrics, pages })
     }
 }
 
@@ -190,6 +196,10 @@ async fn serve(
         let router = wakeful_api::metrics_router(api.clone());
         tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), settings.clone()));
     }
+    if let Some(listener) = listeners.pages {
+        let router = wakeful_api::pages_router(api.clone());
+        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), settings.clone()));
+    }
     let stopped_at = async {
         shutdown.cancelled().await;
         Instant::now()
@@ -265,6 +275,8 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
             PaymentProcessor::Stripe => settings.billing.stripe_publishable_key.clone(),
             PaymentProcessor::Sandbox => None,
         },
+        front: settings.statuspages.front.clone(),
+        pages_memory: usize::try_from(settings.statuspages.memory_mb).unwrap_or(64) << 20,
         effective_settings: settings.effective().into(),
     }
 }

@@ -59,6 +59,7 @@ pub struct Settings {
     pub evidence_days: u32,
     pub network: Network,
     pub checks: Checks,
+    pub statuspages: Statuspages,
     pub billing: Billing,
     report: String,
     effective: Vec<EffectiveSetting>,
@@ -188,6 +189,15 @@ pub struct Checks {
     pub max_buffered_bytes: u32,
     /// Hosts and ports that answer whenever our own network works.
     pub sentinels: Vec<(String, u16)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Statuspages {
+    pub listen: Option<SocketAddr>,
+    /// The slug of the page at `/status`; empty: none.
+    pub front: String,
+    pub verify_domains: bool,
+    pub memory_mb: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -327,6 +337,12 @@ impl Settings {
                 max_buffered_bytes: from
                     .number("checks.max_buffered_bytes", 2_097_152..=1_073_741_824),
                 sentinels: from.host_ports("checks.sentinels"),
+            },
+            statuspages: Statuspages {
+                listen: from.optional_address("statuspages.listen"),
+                front: from.slug("statuspages.front"),
+                verify_domains: from.flag("statuspages.verify_domains"),
+                memory_mb: from.number("statuspages.memory_mb", 8..=65_536),
             },
             data,
             report: String::new(),

@@ -15,11 +15,11 @@ use crate::body::Body;
 use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::statuspages::request::{
-    self as dto, SaveStatuspage, SetComponentStatus, SetStatuspageImage,
+    self as dto, CheckDomain, SaveStatuspage, SetComponentStatus, SetStatuspageImage,
 };
 use crate::dto::statuspages::response::{
-    ComponentAnswer, ComponentBody, ImageAnswer, ListedBody, PreviewAnswer, StatuspageAnswer,
-    StatuspageBody, StatuspageList, StatuspageWhole, TokenAnswer, image_url,
+    ComponentAnswer, ComponentBody, DomainAnswer, ImageAnswer, ListedBody, PreviewAnswer,
+    StatuspageAnswer, StatuspageBody, StatuspageList, StatuspageWhole, TokenAnswer, image_url,
 };
 use crate::dto::{Ack, Fields, enums};
 use crate::error::{ApiError, ApiResult, ErrorBody};
@@ -36,6 +36,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Edit, routes!(delete_statuspage)))
         .routes(needs(Permission::Edit, routes!(set_image)))
         .routes(needs(Permission::Edit, routes!(delete_image)))
+        .routes(needs(Permission::Edit, routes!(check_domain)))
         .routes(needs(Permission::Edit, routes!(rotate_token)))
         .routes(needs(Permission::Respond, routes!(set_component_status)))
 }
@@ -183,6 +184,26 @@ async fn delete_image(
     let id = page_id(&pageid)?;
     api.engine().set_statuspage_image(&caller, id, kind, None).await?;
     Ack::with_message("Image deleted.")
+}
+
+/// Looks up the TXT record that proves that the team owns a domain of a status page.
+#[utoipa::path(post, path = "/api/v1/statuspage/{pageid}/domain/check", tag = "Status pages", request_body = CheckDomain,
+    params(("pageid" = String, Path, description = "The id of the status page")),
+    responses(
+        (status = 200, description = "What was found", body = DomainAnswer),
+        (status = 403, description = "The caller is limited to some monitors", body = ErrorBody),
+        (status = 404, description = "The team has no such status page", body = ErrorBody)))]
+async fn check_domain(
+    State(api): State<Api>,
+    caller: Authorized<permission::Edit>,
+    Path(pageid): Path<String>,
+    Body(mut fields): Body<Fields>,
+) -> ApiResult<DomainAnswer> {
+    let id = page_id(&pageid)?;
+    let domain = dto::domain_to_check(&mut fields);
+    let domain = fields.finish(domain)?;
+    let lookup = api.engine().check_statuspage_domain(&caller, id, &domain).await?;
+    Ok(Json(DomainAnswer::of(lookup)))
 }
 
 /// Replaces the access token of a status page. The old one becomes invalid.

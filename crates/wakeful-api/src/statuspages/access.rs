@@ -10,6 +10,7 @@ use wakeful_core::statuspages::page::Access;
 use wakeful_engine::statuspages::snapshots::Served;
 
 use super::form::Class;
+use super::host::OnDomain;
 use super::query::Parameters;
 use super::render::Way;
 use crate::app::Api;
@@ -43,7 +44,9 @@ pub(super) async fn admit(
     let way = match page.access {
         Access::Public => return Ok(Admission::Open),
         Access::Members => {
-            let is_member = is_member(api, page, parts).await?;
+            // Only the app's own host knows who is logged in.
+            let on_domain = parts.extensions.get::<OnDomain>().is_some();
+            let is_member = !on_domain && is_member(api, page, parts).await?;
             let locked = Admission::Locked(Way::Members);
             return Ok(if is_member { Admission::Unlocked } else { locked });
         }
@@ -104,12 +107,16 @@ fn basic_password(parts: &Parts) -> Option<Secret> {
 }
 
 /// The `Set-Cookie` header that unlocks a page, or that locks it again.
-pub(super) fn set_cookie(api: &Api, base: &str, value: Option<&str>) -> String {
+pub(super) fn set_cookie(api: &Api, parts: &Parts, base: &str, value: Option<&str>) -> String {
     let seconds = match value {
         Some(_) => wakeful_core::statuspages::unlock::UNLOCKED_FOR.as_secs(),
         None => 0,
     };
-    let secure = if api.settings().https { "; Secure" } else { "" };
+    // A custom domain may have TLS where the web app has none. The header can only make the
+    // cookie of its sender stricter.
+    let forwarded = parts.headers.get("x-forwarded-proto");
+    let is_secure = api.settings().https || forwarded.is_some_and(|proto| proto == "https");
+    let secure = if is_secure { "; Secure" } else { "" };
     let path = if base.is_empty() { "/" } else { base };
     let value = value.unwrap_or_default();
     format!("{COOKIE}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")

@@ -25,6 +25,16 @@ pub(super) enum Form {
     Image,
     Style,
     Manifest,
+    /// Only on a custom domain.
+    Robots,
+    /// Only on a custom domain.
+    Favicon,
+    Embed,
+    EmbedScript,
+    KumaPage,
+    KumaHeartbeats,
+    KumaPageBadge,
+    KumaBadge,
 }
 
 /// How a form is treated by caches and browsers.
@@ -58,28 +68,46 @@ impl Form {
             Self::Image => "image",
             Self::Style => "style",
             Self::Manifest => "manifest",
+            Self::Robots => "robots",
+            Self::Favicon => "image",
+            Self::Embed | Self::EmbedScript => "embed",
+            Self::KumaPage | Self::KumaHeartbeats | Self::KumaPageBadge | Self::KumaBadge => "kuma",
         }
     }
 
     pub(super) fn class(self) -> Class {
         match self {
-            Self::Front | Self::Component | Self::Incident | Self::History | Self::Month => {
-                Class::Html
+            Self::Front
+            | Self::Component
+            | Self::Incident
+            | Self::History
+            | Self::Month
+            | Self::Embed => Class::Html,
+            Self::Index | Self::Live | Self::V2(_) | Self::KumaPage | Self::KumaHeartbeats => {
+                Class::Data
             }
-            Self::Index | Self::Live | Self::V2(_) => Class::Data,
             Self::Feed(_) | Self::HistoryFeed(_) | Self::ComponentFeed | Self::Calendar => {
                 Class::Feed
             }
-            Self::Badge | Self::ComponentBadge | Self::Image => Class::Image,
-            Self::Style | Self::Manifest => Class::File,
+            Self::Badge
+            | Self::ComponentBadge
+            | Self::Image
+            | Self::KumaPageBadge
+            | Self::KumaBadge => Class::Image,
+            Self::Style | Self::Manifest | Self::Robots | Self::Favicon | Self::EmbedScript => {
+                Class::File
+            }
         }
     }
 
     pub(super) fn media_type(self) -> &'static str {
         match self {
-            Self::Front | Self::Component | Self::Incident | Self::History | Self::Month => {
-                "text/html; charset=utf-8"
-            }
+            Self::Front
+            | Self::Component
+            | Self::Incident
+            | Self::History
+            | Self::Month
+            | Self::Embed => "text/html; charset=utf-8",
             Self::Feed(format) | Self::HistoryFeed(format) => match format {
                 Format::Atom => "application/atom+xml; charset=utf-8",
                 Format::Rss => "application/rss+xml; charset=utf-8",
@@ -87,8 +115,17 @@ impl Form {
             },
             Self::ComponentFeed => "application/atom+xml; charset=utf-8",
             Self::Calendar => "text/calendar; charset=utf-8",
-            Self::Index | Self::Live | Self::V2(_) => "application/json",
-            Self::Badge | Self::ComponentBadge | Self::Image => "image/svg+xml",
+            Self::Index | Self::Live | Self::V2(_) | Self::KumaPage | Self::KumaHeartbeats => {
+                "application/json"
+            }
+            Self::Badge
+            | Self::ComponentBadge
+            | Self::Image
+            | Self::KumaPageBadge
+            | Self::KumaBadge => "image/svg+xml",
+            Self::Robots => "text/plain; charset=utf-8",
+            Self::Favicon => "image/x-icon",
+            Self::EmbedScript => "text/javascript; charset=utf-8",
             Self::Style => "text/css; charset=utf-8",
             Self::Manifest => "application/manifest+json",
         }

@@ -6,11 +6,14 @@ mod assets;
 mod badge;
 mod bars;
 mod calendar;
+mod embed;
 mod etag;
 mod feeds;
 mod form;
+mod host;
 mod images;
 mod json;
+mod kuma;
 mod preview;
 mod query;
 mod render;
@@ -27,8 +30,10 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use host::{OnDomain, by_host};
 pub(crate) use images::PageImages;
 pub(crate) use preview::{Preview, Show, Warning, preview};
 pub(crate) use render_cache::RenderCache;
 pub(crate) use router::routes;
 pub use router::statuspage_routes;
+pub(crate) use serve::nothing;

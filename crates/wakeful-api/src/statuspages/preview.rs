@@ -80,7 +80,7 @@ fn warnings(snapshot: &Snapshot, language: Language) -> Vec<Warning> {
     }
     for (at, section) in snapshot.sections.iter().enumerate() {
         for (index, component) in section.components.iter().enumerate() {
-            let field = |name: &str| format!("sections[{at}].components[{index}].{name}");
+            let field = |name: &str| format!("sections.{at}.components.{index}.{name}");
             let name = component.name.get(language);
             if looks_like_host(name) {
                 let message = "looks like a host name or an address; visitors will see it";
@@ -119,8 +119,8 @@ mod tests {
             fields,
             [
                 "appearance.accent",
-                "sections[0].components[1].name",
-                "sections[1].components[1].monitors"
+                "sections.0.components.1.name",
+                "sections.1.components.1.monitors"
             ]
         );
         assert!(shown.html.contains("<html lang=\"en\""));

@@ -14,6 +14,10 @@ pub(super) struct Parameters {
     pub(super) label_color: Option<String>,
     pub(super) color: Option<String>,
     pub(super) style: Option<String>,
+    /// A domain that a proxy asks about.
+    pub(super) domain: Option<String>,
+    /// Of a frame.
+    pub(super) component: Option<String>,
     /// The hash of an image or a style sheet.
     pub(super) v: Option<String>,
 }

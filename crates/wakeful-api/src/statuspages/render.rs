@@ -109,7 +109,7 @@ struct TableDay {
     times: Option<ResponseDay>,
 }
 
-fn finish(template: &impl Template) -> String {
+pub(super) fn finish(template: &impl Template) -> String {
     template.render().expect("writing to a string cannot fail")
 }
 
@@ -123,10 +123,12 @@ pub(super) fn incident(snapshot: &Snapshot, incident: &Incident, context: Contex
     finish(&IncidentPage { v, locked: context.unlocked, incident })
 }
 
-/// The newest months, or one month. `None` for a month that the page cannot have.
+/// The newest months, or one month. `None` for a month that the page cannot have. `older` are
+/// the incidents of that month if they are too old for the snapshot.
 pub(super) fn history(
     snapshot: &Snapshot,
     month: Option<Date>,
+    older: Option<&[Incident]>,
     context: Context<'_>,
 ) -> Option<String> {
     let v = View::new(snapshot, context.language, context.base);
@@ -147,26 +149,38 @@ pub(super) fn history(
         }
     };
     let last = *shown.last()?;
+    let past = older.unwrap_or(&snapshot.past);
     let newer = month.and_then(|month| months_before(month.first_of_month(), -1));
     let newer = newer.filter(|newer| *newer <= current);
-    let older = months_before(last, 1).filter(|older| *older >= oldest);
+    let earlier = months_before(last, 1).filter(|earlier| *earlier >= oldest);
     let months = shown
         .into_iter()
         .map(|first| {
             let began =
                 |incident: &&Incident| v.date_in_zone(incident.begins()).first_of_month() == first;
-            let past = snapshot.incidents.iter().chain(&snapshot.past);
-            let incidents = past.filter(began).collect();
+            let incidents = snapshot.incidents.iter().chain(past).filter(began).collect();
             Month { first, name: month_name(first), incidents }
         })
         .collect();
-    Some(finish(&History { v, locked: context.unlocked, months, newer, older }))
+    Some(finish(&History { v, locked: context.unlocked, months, newer, older: earlier }))
 }
 
 /// The month of the oldest incident.
 fn oldest_month(v: &View<'_>) -> Date {
     let first = v.snapshot.past.iter().map(Incident::begins).min();
+    let created = v.snapshot.has_more_past().then_some(v.page.created);
+    let first = first.into_iter().chain(created).min();
     first.map_or(v.snapshot.today, |first| v.date_in_zone(first)).first_of_month()
+}
+
+/// The time of a month that begins before everything in the snapshot, if there may be more.
+pub(super) fn older_month(snapshot: &Snapshot, month: Date) -> Option<(Millis, Millis)> {
+    let v = View::new(snapshot, snapshot.page.language, "");
+    let first = snapshot.past.iter().map(Incident::begins).min()?;
+    let is_older = month.first_of_month() <= v.date_in_zone(first).first_of_month();
+    let start = |date: Date| v.zone().instant(date.at(0, 0, 0, 0));
+    let next = months_before(month.first_of_month(), -1)?;
+    (snapshot.has_more_past() && is_older).then(|| (start(month.first_of_month()), start(next)))
 }
 
 fn months_before(first: Date, months: i32) -> Option<Date> {

@@ -21,8 +21,6 @@ use super::etag;
 use super::form::Form;
 use crate::compression::gzip;
 
-/// Of all pages. The least recently requested page is dropped first.
-const MAX_BYTES: usize = 32 << 20;
 /// Of one page.
 const MAX_ENTRIES: usize = 256;
 /// The memory of an entry besides its content.
@@ -36,6 +34,8 @@ pub(super) struct Key {
     pub(super) name: String,
     /// For a visitor who has unlocked the page.
     pub(super) unlocked: bool,
+    /// With the links of the page's own domain.
+    pub(super) on_domain: bool,
 }
 
 /// The state of a page that a rendered form shows.
@@ -89,14 +89,19 @@ struct PageEntries {
     bytes: AtomicUsize,
 }
 
-/// The rendered forms of all pages.
-#[derive(Default)]
+/// The rendered forms of all pages. Beyond `max_bytes`, those of the least recently requested
+/// page are dropped first.
 pub(crate) struct RenderCache {
+    max_bytes: usize,
     pages: ArcSwap<HashMap<StatuspageId, Arc<PageEntries>>>,
     requests: AtomicU64,
 }
 
 impl RenderCache {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { max_bytes, pages: ArcSwap::default(), requests: AtomicU64::new(0) }
+    }
+
     /// The rendered form; `render` runs only if there is none of this version. It returns
     /// `None` for what does not exist, which is not stored.
     pub(super) async fn get<E>(
@@ -153,14 +158,14 @@ impl RenderCache {
         let pages = self.pages.load();
         let bytes = |entries: &Arc<PageEntries>| entries.bytes.load(Ordering::Relaxed);
         let mut total: usize = pages.values().map(bytes).sum();
-        if total <= MAX_BYTES {
+        if total <= self.max_bytes {
             return;
         }
         let mut oldest: Vec<_> = pages.iter().filter(|(page, _)| **page != current).collect();
         oldest.sort_by_key(|(_, entries)| entries.used.load(Ordering::Relaxed));
         let mut dropped = Vec::new();
         for (page, entries) in oldest {
-            if total <= MAX_BYTES {
+            if total <= self.max_bytes {
                 break;
             }
             total -= bytes(entries);
@@ -204,6 +209,7 @@ mod tests {
             language: Language::English,
             name: name.to_owned(),
             unlocked: false,
+            on_domain: false,
         }
     }
 
@@ -217,7 +223,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_form_is_rendered_once_for_each_version() {
-        let cache = RenderCache::default();
+        let cache = RenderCache::new(1 << 20);
         assert_eq!(get(&cache, "a", 1, "one").await.as_deref(), Some("one"));
         assert_eq!(get(&cache, "a", 1, "two").await.as_deref(), Some("one"));
         assert_eq!(get(&cache, "a", 2, "two").await.as_deref(), Some("two"));
@@ -227,7 +233,7 @@ mod tests {
 
     #[tokio::test]
     async fn while_a_form_is_rendered_the_previous_one_is_served() {
-        let cache = RenderCache::default();
+        let cache = RenderCache::new(1 << 20);
         get(&cache, "a", 1, "one").await;
         let entries = cache.page(sample::empty().page.id);
         let rendering = entries.rendering.lock().await;
@@ -237,8 +243,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_least_recently_requested_page_is_dropped_first() {
+        let cache = RenderCache::new(3 * (OVERHEAD + 100));
+        let version = Version { revision: 1, as_of: Millis(0) };
+        let pages = [1, 2, 3, 4].map(|seed| StatuspageId::new(Millis(0), [seed; 10]));
+        for page in [0, 1, 2, 0, 3] {
+            let render = async { Ok::<_, Infallible>(Some("x".to_owned())) };
+            let Ok(_) = cache.get(pages[page], key("a"), version, render).await;
+        }
+        let stored = cache.pages.load();
+        let has = pages.map(|page| stored.contains_key(&page));
+        assert_eq!(has, [true, false, true, true]);
+    }
+
+    #[tokio::test]
     async fn the_number_of_entries_is_bounded() {
-        let cache = RenderCache::default();
+        let cache = RenderCache::new(1 << 20);
         for index in 0..2 * MAX_ENTRIES {
             get(&cache, &index.to_string(), 1, "x").await;
         }

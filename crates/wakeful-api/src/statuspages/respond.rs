@@ -97,6 +97,12 @@ pub(super) fn rendered(
     response
 }
 
+/// Lets other sites load a response that is made for them.
+pub(super) fn share(response: &mut Response) {
+    let shared = HeaderValue::from_static("cross-origin");
+    response.headers_mut().insert(RESOURCE_POLICY, shared);
+}
+
 /// A small document that is made for each request.
 pub(super) fn plain(body: impl Into<Body>, media_type: HeaderValue, terms: Terms) -> Response {
     let mut response = Response::new(body.into());

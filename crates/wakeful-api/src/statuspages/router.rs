@@ -42,26 +42,48 @@ const FORMS: &[(&str, Form)] = &[
     ("/image/{id}", Form::Image),
     ("/style.css", Form::Style),
     ("/manifest.webmanifest", Form::Manifest),
+    ("/robots.txt", Form::Robots),
+    ("/favicon.ico", Form::Favicon),
+    ("/embed", Form::Embed),
+    ("/embed.js", Form::EmbedScript),
 ];
+
+/// The paths of Uptime Kuma, on every host.
+const KUMA: &[(&str, Form)] = &[
+    ("/api/status-page/{slug}", Form::KumaPage),
+    ("/api/status-page/heartbeat/{slug}", Form::KumaHeartbeats),
+    ("/api/status-page/{slug}/badge", Form::KumaPageBadge),
+];
+const KUMA_BADGE: &str = "/api/badge/{id}/{*path}";
+/// Whether a domain is that of a page, for a proxy that obtains certificates.
+const DOMAIN: &str = "/api/statuspage/domain";
 
 /// The address of a page.
 const BASE: &str = "/status/{slug}";
 
 pub(crate) fn routes() -> Router<Api> {
     let mut router = Router::new();
-    for (path, form) in FORMS {
+    let forms = FORMS.iter().map(|(path, form)| (format!("{BASE}{path}"), form));
+    let kuma = KUMA.iter().map(|(path, form)| ((*path).to_owned(), form));
+    for (path, form) in forms.chain(kuma) {
         let handler = move |State(api): State<Api>, params: RawPathParams, request: Request| {
             serve::form(api, *form, Params::of(&params), request)
         };
-        router = router.route(&format!("{BASE}{path}"), get(handler));
+        router = router.route(&path, get(handler));
     }
     router
         .route(&format!("{BASE}/login"), get(serve::login_form).post(serve::log_in))
         .route(&format!("{BASE}/logout"), post(serve::log_out))
         .route("/status/assets/{file}", get(serve::asset))
+        .route("/status", get(serve::front))
+        .route("/status/", get(serve::front))
+        .route(DOMAIN, get(serve::domain))
+        .route(KUMA_BADGE, get(serve::kuma_badge))
         // Not the web app, which would respond with 200.
-        .route("/status", any(serve::nothing))
-        .route("/status/", any(serve::nothing))
+        .route("/api/status-page/", any(serve::nothing))
+        .route("/api/status-page/{slug}/{*path}", any(serve::nothing))
+        .route("/api/badge/", any(serve::nothing))
+        .route("/api/badge/{id}", any(serve::nothing))
         .route("/status/{slug}/{*path}", any(serve::nothing))
 }
 
@@ -69,7 +91,9 @@ pub(crate) fn routes() -> Router<Api> {
 pub fn statuspage_routes() -> Vec<String> {
     let forms = FORMS.iter().map(|(path, _)| format!("{BASE}{path}"));
     let others = ["/login", "/logout"].map(|path| format!("{BASE}{path}"));
-    forms.chain(others).chain(["/status/assets/{file}".to_owned()]).collect()
+    let kuma = KUMA.iter().map(|(path, _)| (*path).to_owned());
+    let shared = ["/status/assets/{file}", "/status", KUMA_BADGE, DOMAIN].map(str::to_owned);
+    forms.chain(others).chain(kuma).chain(shared).collect()
 }
 
 /// The variable parts of a path.
@@ -81,7 +105,7 @@ pub(super) struct Params {
 }
 
 impl Params {
-    fn of(params: &RawPathParams) -> Self {
+    pub(super) fn of(params: &RawPathParams) -> Self {
         let mut found = Self::default();
         for (name, value) in params {
             match name {

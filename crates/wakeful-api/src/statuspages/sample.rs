@@ -102,6 +102,7 @@ pub(super) fn empty() -> Snapshot {
             appearance: Appearance { powered_by: true, ..Appearance::default() },
             display: Display::default(),
             feeds: true,
+            embed_origins: vec!["*".to_owned()],
             created: Millis(NOW.0 - 400 * DAY),
             modified: Millis(NOW.0 - DAY),
         },

@@ -1,12 +1,13 @@
 //! Serves public requests from memory: slug to page, access, rendered form, headers.
 
-use axum::extract::{FromRequest as _, Path, Request, State};
+use axum::Json;
+use axum::extract::{FromRequest as _, Path, RawPathParams, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
-use wakeful_core::id::IncidentId;
+use wakeful_core::id::{ComponentId, IncidentId};
 use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::badge::Style;
 use wakeful_core::statuspages::i18n::Messages;
@@ -20,18 +21,20 @@ use super::access::{self, Admission};
 use super::badge::{self, Subject};
 use super::feeds::{self, Entries, Format};
 use super::form::{Class, Form};
+use super::host::OnDomain;
 use super::query::Parameters;
 use super::render::{self, Context, Way};
 use super::render_cache::{Key, Version};
 use super::respond::{self, Terms};
 use super::router::Params;
-use super::{assets, calendar, json, style, v2};
+use super::{assets, calendar, embed, json, kuma, style, v2};
 use crate::app::Api;
 use crate::body::FormBody;
 use crate::client_ip;
 use crate::compression::accepts_gzip;
 use crate::dto::{Fields, FromFields};
 use crate::error::ApiError;
+use crate::host::normalized;
 
 /// Longer ones are not stored.
 const MAX_PASSWORD: usize = 256;
@@ -43,6 +46,7 @@ struct Visit {
     parts: Parts,
     query: Parameters,
     client: IpAddr,
+    /// The path of the front page: empty on a domain of the page.
     base: String,
 }
 
@@ -53,7 +57,7 @@ enum Visited {
 
 /// The page of a slug, if the client may know of it.
 fn visit(api: &Api, slug: &str, parts: Parts) -> Visited {
-    let page = match api.engine().snapshots().by_slug(slug) {
+    let page = match find(api, slug, &parts) {
         Found::Page(page) => page,
         Found::Moved(current) => {
             let moved = moved(&parts, slug, &current);
@@ -71,8 +75,20 @@ fn visit(api: &Api, slug: &str, parts: Parts) -> Visited {
     page.note_use(api.engine().now());
     let Some(snapshot) = page.snapshot() else { return Visited::Other(starting()) };
     let query = Parameters::of(&parts.uri);
-    let base = format!("/status/{}", page.slug);
+    let on_domain = parts.extensions.get::<OnDomain>().is_some();
+    let base = if on_domain { String::new() } else { format!("/status/{}", page.slug) };
     Visited::Page(Box::new(Visit { page, snapshot, parts, query, client, base }))
+}
+
+/// A domain has no other page than its own.
+fn find(api: &Api, slug: &str, parts: &Parts) -> Found {
+    let found = api.engine().snapshots().by_slug(slug);
+    let Some(OnDomain(page)) = parts.extensions.get::<OnDomain>() else { return found };
+    match found {
+        Found::Page(found) if found.id == page.id => Found::Page(found),
+        Found::Moved(current) if current == page.slug => Found::Page(Arc::clone(page)),
+        _ => Found::Unknown,
+    }
 }
 
 /// What the server cannot show yet.
@@ -93,6 +109,29 @@ impl Visit {
     fn context(&self, unlocked: bool) -> Context<'_> {
         let language = self.snapshot.language(self.query.lang.as_deref());
         Context { language, base: &self.base, unlocked }
+    }
+
+    fn is_on_domain(&self) -> bool {
+        self.base.is_empty()
+    }
+
+    /// The path that the visitor has requested.
+    fn path(&self) -> &str {
+        let path = self.parts.uri.path();
+        if path.trim_end_matches('/') == "/status" {
+            return &self.base;
+        }
+        let below = ["/status/", &self.page.slug].concat();
+        match path.strip_prefix(&below).filter(|_| self.is_on_domain()) {
+            Some("") => "/",
+            Some(path) => path,
+            None => path,
+        }
+    }
+
+    /// The address of the front page.
+    fn home(&self) -> &str {
+        if self.is_on_domain() { "/" } else { &self.base }
     }
 
     fn terms(&self, class: Class) -> Terms {
@@ -140,8 +179,14 @@ async fn serve(api: &Api, form: Form, params: &Params, parts: Parts) -> Result<R
         }
         Visited::Other(other) => return Ok(other),
     };
-    if form == Form::Image {
-        return image(api, &visit, params).await;
+    match form {
+        Form::Image => return image(api, &visit, params).await,
+        Form::Robots | Form::Favicon if !visit.is_on_domain() => {
+            return Ok(respond::not_found(&visit.parts.headers));
+        }
+        Form::Robots => return Ok(robots(&visit)),
+        Form::Favicon => return favicon(api, &visit).await,
+        _ => {}
     }
     let class = form.class();
     let admission =
@@ -160,7 +205,9 @@ async fn serve(api: &Api, form: Form, params: &Params, parts: Parts) -> Result<R
         }
     };
     match form {
-        Form::Badge | Form::ComponentBadge => Ok(badge(api, &visit, form, params)),
+        Form::Badge | Form::ComponentBadge | Form::KumaPageBadge | Form::KumaBadge => {
+            Ok(badge(api, &visit, form, params))
+        }
         Form::Feed(_) | Form::HistoryFeed(_) | Form::ComponentFeed
             if !visit.snapshot.page.feeds =>
         {
@@ -178,13 +225,18 @@ async fn document(
     unlocked: bool,
 ) -> Result<Response, ApiError> {
     let context = visit.context(unlocked);
+    let name = match (form, &visit.query.component) {
+        (Form::Embed, Some(component)) => component,
+        _ => &params.id,
+    };
     let key = Key {
         form,
         language: context.language,
-        name: params.id.clone(),
+        name: name.clone(),
         unlocked: unlocked && form.class() == Class::Html,
+        on_domain: visit.is_on_domain(),
     };
-    let text = text(api, visit, form, &params.id, context);
+    let text = text(api, visit, form, name, context);
     let version = Version::of(&visit.snapshot);
     let rendered = api.rendered_pages().get(visit.page.id, key, version, text).await?;
     let Some(rendered) = rendered else { return Ok(respond::not_found(&visit.parts.headers)) };
@@ -193,7 +245,15 @@ async fn document(
         let hash = style::hash(&visit.snapshot.page.appearance);
         terms.permanent = visit.query.v.as_deref() == Some(hash.as_str());
     }
-    Ok(respond::rendered(&rendered, form.media_type(), terms, &visit.parts.headers))
+    let mut response = respond::rendered(&rendered, form.media_type(), terms, &visit.parts.headers);
+    if form == Form::Embed {
+        let policy = embed::policy(&visit.snapshot.page.embed_origins);
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    if matches!(form, Form::Embed | Form::EmbedScript) {
+        respond::share(&mut response);
+    }
+    Ok(response)
 }
 
 /// The text of a form; `None` for a component, incident or month that the page does not have.
@@ -227,12 +287,25 @@ async fn text(
             Some(render::component(snapshot, component, figures.as_ref(), context))
         }
         Form::Incident => {
-            let found = IncidentId::parse(id).and_then(|id| snapshot.incident(id));
-            found.map(|incident| render::incident(snapshot, incident, context))
+            let Some(id) = IncidentId::parse(id) else { return Ok(None) };
+            match snapshot.incident(id) {
+                Some(incident) => Some(render::incident(snapshot, incident, context)),
+                None if snapshot.has_more_past() => {
+                    let found = api.engine().past_incident(snapshot, id).await?;
+                    found.map(|incident| render::incident(snapshot, &incident, context))
+                }
+                None => None,
+            }
         }
-        Form::History => render::history(snapshot, None, context),
-        Form::Month => render::parse_month(id)
-            .and_then(|month| render::history(snapshot, Some(month), context)),
+        Form::History => render::history(snapshot, None, None, context),
+        Form::Month => {
+            let Some(month) = render::parse_month(id) else { return Ok(None) };
+            let older = match render::older_month(snapshot, month) {
+                Some((from, to)) => Some(api.engine().past_incidents(snapshot, from, to).await?),
+                None => None,
+            };
+            render::history(snapshot, Some(month), older.as_deref(), context)
+        }
         Form::Feed(format) => feed(format, Entries::Updates, feed_path(format, "feed")),
         Form::HistoryFeed(format) => feed(format, Entries::Incidents, feed_path(format, "history")),
         Form::ComponentFeed => {
@@ -248,8 +321,22 @@ async fn text(
         Form::V2(document) => Some(v2::render(document, snapshot, language)),
         Form::Style => Some(style::sheet(&snapshot.page.appearance)),
         Form::Manifest => Some(json::manifest(snapshot, language, context.base)),
+        Form::Embed => {
+            let component = snapshot.component(id).filter(|one| one.is_listed());
+            let is_known = id.is_empty() || component.is_some();
+            is_known.then(|| embed::frame(snapshot, component, context))
+        }
+        Form::EmbedScript => Some(embed::SCRIPT.to_owned()),
+        Form::KumaPage => Some(kuma::page(snapshot, language)),
+        Form::KumaHeartbeats => Some(kuma::heartbeats(snapshot)),
         // They are not rendered once for all.
-        Form::Badge | Form::ComponentBadge | Form::Image => None,
+        Form::Badge
+        | Form::ComponentBadge
+        | Form::Image
+        | Form::KumaPageBadge
+        | Form::KumaBadge
+        | Form::Robots
+        | Form::Favicon => None,
     })
 }
 
@@ -267,7 +354,44 @@ fn feed_path(format: Format, name: &str) -> &'static str {
 
 fn badge(api: &Api, visit: &Visit, form: Form, params: &Params) -> Response {
     let now = api.engine().now();
-    draw(form, params, &visit.query, Some((&visit.snapshot, now)), visit.terms(Class::Image))
+    let terms = visit.terms(Class::Image);
+    if let Form::KumaPageBadge | Form::KumaBadge = form {
+        let query = kuma::Parameters::of(&visit.parts.uri);
+        return kuma_image(&query, form, params, Some((&visit.snapshot, now)), terms);
+    }
+    draw(form, params, &visit.query, Some((&visit.snapshot, now)), terms)
+}
+
+fn kuma_image(
+    query: &kuma::Parameters,
+    form: Form,
+    params: &Params,
+    snapshot: Option<(&Snapshot, Millis)>,
+    terms: Terms,
+) -> Response {
+    let subject = match form {
+        Form::KumaBadge => Subject::Component(&params.id),
+        _ => Subject::Page,
+    };
+    let badge = kuma::badge(&params.path, subject, snapshot, query);
+    let style = Style::of(query.style.as_deref().unwrap_or_default());
+    respond::plain(badge.svg(style), HeaderValue::from_static("image/svg+xml"), terms)
+}
+
+/// Whether search engines may show the page.
+fn robots(visit: &Visit) -> Response {
+    let is_open = visit.page.access == Access::Public && visit.snapshot.page.indexed;
+    let rule = if is_open { "Allow" } else { "Disallow" };
+    let media_type = HeaderValue::from_static(Form::Robots.media_type());
+    respond::plain(format!("User-agent: *\n{rule}: /\n"), media_type, visit.terms(Class::File))
+}
+
+async fn favicon(api: &Api, visit: &Visit) -> Result<Response, ApiError> {
+    if visit.snapshot.page.appearance.favicon.is_none() {
+        return Ok(respond::not_found(&visit.parts.headers));
+    }
+    let params = Params { id: ImageKind::Favicon.as_str().to_owned(), ..Params::default() };
+    image(api, visit, &params).await
 }
 
 /// The gray badge in place of an image that is unknown or not shown.
@@ -283,6 +407,9 @@ fn draw(
     snapshot: Option<(&Snapshot, Millis)>,
     terms: Terms,
 ) -> Response {
+    if let Form::KumaPageBadge | Form::KumaBadge = form {
+        return kuma_image(&kuma::Parameters::default(), form, params, snapshot, terms);
+    }
     let (path, is_json) = match params.path.strip_suffix(".json") {
         Some(path) => (path, true),
         None => (params.path.strip_suffix(".svg").unwrap_or(&params.path), false),
@@ -335,8 +462,50 @@ pub(super) async fn asset(Path(file): Path<String>, headers: HeaderMap) -> Respo
     response
 }
 
+/// The page that the operator has chosen for `/status`.
+pub(super) async fn front(State(api): State<Api>, request: Request) -> Response {
+    let slug = api.settings().front.clone();
+    if slug.is_empty() {
+        return respond::not_found(request.headers());
+    }
+    let params = Params { slug, ..Params::default() };
+    form(api, Form::Front, params, request).await
+}
+
+/// A badge of a component at the path of Uptime Kuma. An alias is known on the domain of a
+/// page, and for the page at `/status`.
+pub(super) async fn kuma_badge(
+    State(api): State<Api>,
+    params: RawPathParams,
+    request: Request,
+) -> Response {
+    let mut params = Params::of(&params);
+    let on_domain = request.extensions().get::<OnDomain>();
+    let by_id = ComponentId::parse(&params.id);
+    params.slug = match (on_domain, by_id) {
+        (Some(OnDomain(page)), _) => page.slug.clone(),
+        (None, Some(id)) => {
+            let page = api.engine().snapshots().by_component(id);
+            page.map(|page| page.slug.clone()).unwrap_or_default()
+        }
+        (None, None) => api.settings().front.clone(),
+    };
+    form(api, Form::KumaBadge, params, request).await
+}
+
+/// Whether a domain is that of a page. A proxy asks before it obtains a certificate.
+pub(super) async fn domain(State(api): State<Api>, uri: Uri) -> Response {
+    let snapshots = api.engine().snapshots();
+    let domain = Parameters::of(&uri).domain.unwrap_or_default();
+    match snapshots.by_domain(&normalized(&domain)) {
+        Some(_) => Json(serde_json::json!({"success": true})).into_response(),
+        None if !snapshots.is_loaded() => starting(),
+        None => ApiError::not_found("status page").into_response(),
+    }
+}
+
 /// Nothing is here.
-pub(super) async fn nothing(headers: HeaderMap) -> Response {
+pub(crate) async fn nothing(headers: HeaderMap) -> Response {
     respond::not_found(&headers)
 }
 
@@ -370,7 +539,7 @@ pub(super) async fn login_form(
         Ok(Admission::Locked(way)) => visit.login(StatusCode::OK, way, None),
         Ok(Admission::ByToken) => unlock(&api, &visit, None),
         Ok(Admission::Open | Admission::Unlocked) => {
-            respond::redirect(StatusCode::SEE_OTHER, &visit.base)
+            respond::redirect(StatusCode::SEE_OTHER, visit.home())
         }
         Err(error) => error.into_response(),
     }
@@ -410,15 +579,18 @@ pub(super) async fn log_in(
 /// another one below that of the page.
 fn unlock(api: &Api, visit: &Visit, to: Option<&str>) -> Response {
     let cookie = api.engine().statuspage_cookie(&visit.page);
-    let path = visit.parts.uri.path();
-    let address = to.map_or_else(|| path.to_owned(), |to| format!("{}{to}", visit.base));
+    let address = match to {
+        None => visit.path().to_owned(),
+        Some("") => visit.home().to_owned(),
+        Some(to) => format!("{}{to}", visit.base),
+    };
     let language = visit.query.lang.as_deref().map(|_| visit.context(false).language);
     let address = match language {
         Some(language) => format!("{address}?lang={language}"),
         None => address,
     };
     let mut response = respond::redirect(StatusCode::SEE_OTHER, &address);
-    let cookie = access::set_cookie(api, &visit.base, Some(&cookie));
+    let cookie = access::set_cookie(api, &visit.parts, &visit.base, Some(&cookie));
     if let Ok(mut value) = HeaderValue::from_str(&cookie) {
         value.set_sensitive(true);
         response.headers_mut().insert(header::SET_COOKIE, value);
@@ -436,8 +608,8 @@ pub(super) async fn log_out(
         Visited::Page(visit) => visit,
         Visited::Other(other) => return other,
     };
-    let mut response = respond::redirect(StatusCode::SEE_OTHER, &visit.base);
-    let cookie = access::set_cookie(&api, &visit.base, None);
+    let mut response = respond::redirect(StatusCode::SEE_OTHER, visit.home());
+    let cookie = access::set_cookie(&api, &visit.parts, &visit.base, None);
     if let Ok(value) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, value);
     }

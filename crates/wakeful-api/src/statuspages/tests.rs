@@ -11,7 +11,7 @@ use super::feeds::{Entries, Format};
 use super::render::{self, Context, Way};
 use super::sample::{self, NOW};
 use super::v2::Document;
-use super::{calendar, feeds, json, v2};
+use super::{calendar, embed, feeds, json, v2};
 use crate::compression::gzip;
 
 fn context(language: Language) -> Context<'static> {
@@ -40,10 +40,11 @@ fn documents(snapshot: &Snapshot, language: Language) -> Vec<(&'static str, Stri
         ("front", render::front(snapshot, context)),
         ("component", render::component(snapshot, api, Some(&figures(snapshot)), context)),
         ("incident", render::incident(snapshot, incident, context)),
-        ("history", render::history(snapshot, None, context).expect("the last months")),
+        ("history", render::history(snapshot, None, None, context).expect("the last months")),
         ("password", render::login(snapshot, Way::Password, Some("Wrong."), context)),
         ("token", render::login(snapshot, Way::Token, None, context)),
         ("members", render::login(snapshot, Way::Members, None, context)),
+        ("frame", embed::frame(snapshot, None, context)),
         ("not found", render::not_found()),
     ]
 }
@@ -186,8 +187,9 @@ fn the_history_goes_back_to_the_oldest_incident() {
     let mut snapshot = sample::page();
     snapshot.past[0].started = Millis(NOW.0 - 200 * 86_400_000);
     let month = |text: &str| render::parse_month(text);
-    let shown = |text| render::history(&snapshot, month(text), context(Language::English));
-    let newest = render::history(&snapshot, None, context(Language::English)).expect("it exists");
+    let shown = |text| render::history(&snapshot, month(text), None, context(Language::English));
+    let newest =
+        render::history(&snapshot, None, None, context(Language::English)).expect("it exists");
     assert!(newest.contains("November 2026") && newest.contains("September 2026"), "{newest}");
     assert!(newest.contains("href=\"/status/acme/history/2026-08\""), "{newest}");
     let oldest = shown("2026-05").expect("it exists");

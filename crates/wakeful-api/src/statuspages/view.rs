@@ -30,6 +30,11 @@ impl<'a> View<'a> {
         Self { snapshot, page: &snapshot.page, m: language.messages(), language, zone, base }
     }
 
+    /// Whether the page is shown at its own domain.
+    pub(super) fn is_on_domain(&self) -> bool {
+        self.base.is_empty()
+    }
+
     // Links.
 
     /// The address of a part of the page, in the same language.

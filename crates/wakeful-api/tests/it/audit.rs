@@ -34,6 +34,10 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/monitor/{monitorid}/check", "a check"),
     ("POST /api/v1/notifier/preview", "reads"),
     ("POST /api/v1/statuspage/preview", "reads"),
+    (
+        "POST /api/v1/statuspage/{pageid}/domain/check",
+        "recorded when it finds the record; see page_domains.rs",
+    ),
     ("POST /api/v1/notifier/test", "sends"),
     ("POST /api/v1/password/lost", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/payment/callback/stripe", "triggers a lookup"),

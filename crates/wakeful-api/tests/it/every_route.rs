@@ -584,6 +584,10 @@ const ROWS: &[Row] = &[
         ..of_page("POST /api/v1/statuspage/{pageid}/image")
     },
     of_page("DELETE /api/v1/statuspage/{pageid}/image/{kind}/delete"),
+    Row {
+        body: |_| json!({"domain": "status.example.com"}),
+        ..of_page("POST /api/v1/statuspage/{pageid}/domain/check")
+    },
     of_page("POST /api/v1/statuspage/{pageid}/token/rotate"),
     of_page("DELETE /api/v1/statuspage/{pageid}/delete"),
     Row {
@@ -821,8 +825,8 @@ both_databases! {
             let operation = operations().into_iter().find(|operation| operation.name() == row.operation).unwrap();
             let answer = send(&team.user.client, &operation, row, (row.id)(&team)).await;
             // The id is known, but one turns off one's own MFA with a code, and the user who
-            // should take over is not.
-            let refused = ["/member/mfareset", "/override"];
+            // should take over is not, nor is the domain.
+            let refused = ["/member/mfareset", "/override", "/domain/check"];
             let is_refused = refused.iter().any(|path| row.operation.ends_with(path));
             // The path has a second part, which is not the id of the first.
             let has_parts = ["/{kind}/delete", "/{updateid}/delete"];

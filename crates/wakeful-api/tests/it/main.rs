@@ -35,6 +35,8 @@ mod monitors_bulk;
 mod notifiers;
 mod oncall;
 mod openapi;
+mod page_domains;
+mod page_formats;
 mod page_session;
 mod password;
 mod payment_callback;

@@ -58,7 +58,27 @@ fn addresses(route: &str, slug: &str, component: &str) -> Vec<String> {
         all.collect::<Vec<String>>()
     };
     match tail {
+        "/embed" => vec![format!("{base}/embed"), format!("{base}/embed?component=shop&lang=de")],
+        _ if tail.starts_with("/api/status-page/") => vec![tail.to_owned()],
+        "/api/badge/{id}/{*path}" => {
+            let kinds = [
+                "status",
+                "uptime",
+                "uptime/720",
+                "ping/30d",
+                "avg-response",
+                "cert-exp",
+                "response",
+                "x",
+            ];
+            kinds.map(|kind| format!("/api/badge/{component}/{kind}?label=x")).into()
+        }
+        "/api/statuspage/domain" => vec![format!("{tail}?domain=status.example.com")],
+        "/status" => vec![tail.to_owned()],
         ""
+        | "/robots.txt"
+        | "/favicon.ico"
+        | "/embed.js"
         | "/"
         | "/history"
         | "/feed.atom"
@@ -124,8 +144,8 @@ both_databases! {
         };
         let saved = save(&ann, page("open", json!({}))).await;
         save(&ann, page("locked", json!({"access": "password", "password": "open sesame"}))).await;
-        save(&ann, page("hidden", json!({"published": false}))).await;
-        save(&ann, page("inside", json!({"allowed_networks": ["10.9.8.0/24"]}))).await;
+        let hidden = save(&ann, page("hidden", json!({"published": false}))).await;
+        let inside = save(&ann, page("inside", json!({"allowed_networks": ["10.9.8.0/24"]}))).await;
         let id = saved["sections"][0]["components"][0]["componentid"].as_str().unwrap();
         let anonymous = app.anonymous();
         served(&anonymous, "/status/open/index.json", |answer| {
@@ -163,6 +183,13 @@ both_databases! {
             }
         }
         assert!(visited > 500, "{visited}");
+        // A badge does not reveal which components there are.
+        let unknown = anonymous.get("/api/badge/0198c6c0-0000-7000-8000-000000000000/status").await;
+        for page in [&hidden, &inside] {
+            let id = page["sections"][0]["components"][0]["componentid"].as_str().unwrap();
+            let badge = anonymous.get(&format!("/api/badge/{id}/status")).await;
+            assert_eq!(badge.shape(), unknown.shape());
+        }
         let front = unlocked.get("/status/locked").await;
         assert_eq!(front.status, 200, "{}", front.text);
         assert!(front.text.contains("Shop"), "{}", front.text);

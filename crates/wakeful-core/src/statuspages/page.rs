@@ -87,6 +87,21 @@ pub struct PageDomain {
     pub verified: Option<Millis>,
 }
 
+/// The record in the DNS that proves that a team owns the domain of its page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DomainRecord {
+    pub name: String,
+    pub value: String,
+}
+
+impl DomainRecord {
+    pub const KIND: &str = "TXT";
+
+    pub fn of(page: StatuspageId, domain: &str) -> Self {
+        Self { name: format!("_wakeful.{domain}"), value: format!("wakeful-page={page}") }
+    }
+}
+
 /// Everything else about a page, stored as one JSON text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -236,9 +251,11 @@ impl StatusPage {
         Zone::stored(&self.settings.timezone)
     }
 
-    /// Where the page is: its primary domain, or a path of the web app.
-    pub fn url(&self, public_url: &str) -> String {
-        match self.domains.iter().find(|domain| domain.primary) {
+    /// Where the page is: its primary domain, or a path of the web app. With `verified`, only
+    /// domains whose record was found are served.
+    pub fn url(&self, public_url: &str, verified: bool) -> String {
+        let is_served = |domain: &&PageDomain| !verified || domain.verified.is_some();
+        match self.domains.iter().filter(is_served).find(|domain| domain.primary) {
             Some(domain) => format!("https://{}", domain.domain),
             None => format!("{public_url}/status/{}", self.slug),
         }

@@ -214,6 +214,8 @@ pub struct Page {
     pub display: Display,
     /// Whether feeds are offered.
     pub feeds: bool,
+    /// The origins that may frame the page's widget; `*` for all.
+    pub embed_origins: Vec<String>,
     pub created: Millis,
     pub modified: Millis,
 }
@@ -386,9 +388,14 @@ pub struct Component {
 }
 
 impl Component {
+    /// Whether something is wrong with it.
+    pub fn is_failing(&self) -> bool {
+        self.status > ComponentStatus::Operational
+    }
+
     /// Whether the front page lists it.
     pub fn is_listed(&self) -> bool {
-        !self.only_show_if_degraded || self.status > ComponentStatus::Operational
+        !self.only_show_if_degraded || self.is_failing()
     }
 }
 
@@ -576,6 +583,11 @@ impl Snapshot {
     /// All incidents and maintenances: first the open ones.
     pub fn all_incidents(&self) -> impl Iterator<Item = &Incident> {
         self.incidents.iter().chain(&self.maintenances).chain(&self.past)
+    }
+
+    /// Whether the page may have older incidents than these.
+    pub fn has_more_past(&self) -> bool {
+        self.past.len() >= MAX_RECENT
     }
 
     pub fn incident(&self, id: IncidentId) -> Option<&Incident> {

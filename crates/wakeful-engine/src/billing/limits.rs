@@ -4,7 +4,7 @@
 //! `retention.rs` handles the history.
 
 use std::time::Duration;
-use wakeful_core::billing::{Limits, Plan, REDUCTION_GRACE};
+use wakeful_core::billing::{Limits, Plan, Price, REDUCTION_GRACE};
 use wakeful_core::id::TeamId;
 use wakeful_core::monitors::Interval;
 use wakeful_core::time::Millis;
@@ -70,6 +70,14 @@ impl Engine {
     /// The error for exceeding the number of status pages.
     pub(crate) fn too_many_statuspages(&self, plan: Option<&Plan>) -> Error {
         self.too_many_error(plan, "status pages", |limits| limits.status_pages)
+    }
+
+    /// Refuses a custom domain of a status page to teams without a subscription.
+    pub(crate) fn check_domain_limit(&self, plan: &Plan) -> Result<()> {
+        if plan.price == Price::Free {
+            return Err(self.plan_limit_error(plan, "0 custom domains".to_owned(), |_| true));
+        }
+        Ok(())
     }
 
     fn too_many_error(

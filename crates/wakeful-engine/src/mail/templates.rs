@@ -5,7 +5,8 @@ use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{AlertId, MailId};
 use wakeful_core::one_line::one_line;
 use wakeful_core::secret::Secret;
-use wakeful_store::{ExpiringKey, Mail};
+use wakeful_core::statuspages::page::DomainRecord;
+use wakeful_store::{DueDomain, ExpiringKey, Mail};
 
 use crate::{Engine, Settings, random};
 
@@ -215,6 +216,28 @@ pub(crate) fn notifier_disabled(settings: &Settings, name: &str, why: &str) -> E
             "Wakeful has turned off your team's notifier \"{name}\": {why}.\n\n\
              It no longer sends notifications. Correct it and turn it on again here:\n\n    \
              {url}\n"
+        ),
+    }
+}
+
+pub(crate) fn domain_lost(
+    settings: &Settings,
+    due: &DueDomain,
+    record: &DomainRecord,
+) -> EmailText {
+    let url = &settings.public_url;
+    let (domain, page) = (&due.domain, due.page);
+    let name = one_line(&due.name, MAX_SUBJECT);
+    let (kind, record_name, value) = (DomainRecord::KIND, &record.name, &record.value);
+    EmailText {
+        subject: format!("The DNS record of {domain} is missing"),
+        text: format!(
+            "Your status page \"{name}\" is served at {domain}, but the record that proves that\n\
+             the domain is yours is gone:\n\n    \
+             {record_name} {kind} \"{value}\"\n\n\
+             The page is still served there. Add the record again, or remove the domain from the\n\
+             page if it is no longer yours:\n\n    \
+             {url}/statuspage/{page}\n"
         ),
     }
 }

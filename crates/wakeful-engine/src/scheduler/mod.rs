@@ -41,7 +41,7 @@ use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Certificate, Observation};
 use wakeful_core::time::Millis;
-use wakeful_core::verdict::{Input, Step};
+use wakeful_core::verdict::{Input, Status, Step};
 use wakeful_outbound::checks;
 use wakeful_store::StoredMonitor;
 
@@ -344,6 +344,13 @@ impl Scheduler {
         for shard in &self.shards {
             shard.lock().entries.retain(|id| !slots.contains(&Slot::of(id)));
         }
+    }
+
+    /// The status of an active monitor that this node checks, and since when it has it.
+    pub(crate) fn status(&self, id: MonitorId) -> Option<(Status, Option<Millis>)> {
+        let monitors = self.shard(id).lock();
+        let entry = monitors.entries.get(id).filter(|entry| entry.active)?;
+        Some((entry.state.status, entry.state.since))
     }
 
     /// The parameters of an on-demand check.

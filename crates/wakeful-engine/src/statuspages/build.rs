@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use wakeful_core::access::permission;
-use wakeful_core::id::{ComponentId, MonitorId, StatuspageId, TeamId};
+use wakeful_core::id::{ComponentId, IncidentId, MonitorId, StatuspageId, TeamId};
 use wakeful_core::statuspages::Localized;
 use wakeful_core::statuspages::component::{Component, MAX_TAGGED, Section};
 use wakeful_core::statuspages::incident::{Incident, NamedComponent};
@@ -17,6 +17,7 @@ use wakeful_core::verdict::Status;
 use wakeful_store::ShownMonitor;
 
 use super::figures::Figures;
+use super::overlay::Basis;
 use crate::caller::Authorized;
 use crate::{Engine, Result};
 
@@ -24,6 +25,7 @@ use crate::{Engine, Result};
 pub(super) struct Built {
     pub(super) snapshot: Snapshot,
     pub(super) monitors: Vec<MonitorId>,
+    pub(super) basis: Basis,
 }
 
 /// The active monitors of each component.
@@ -48,8 +50,26 @@ impl PageMonitors {
         (self.counts(component, 0, now), since.unwrap_or(now))
     }
 
+    /// The same monitors with other states, where they are known.
+    pub(super) fn with_states(
+        &self,
+        state: impl Fn(MonitorId) -> Option<(Status, Option<Millis>)>,
+    ) -> Self {
+        let current = |monitor: &ShownMonitor| match state(monitor.id) {
+            Some((status, since)) => ShownMonitor { id: monitor.id, status, since },
+            None => *monitor,
+        };
+        let all = |monitors: &Vec<ShownMonitor>| monitors.iter().map(current).collect();
+        Self(self.0.iter().map(|(component, monitors)| (*component, all(monitors))).collect())
+    }
+
     /// A monitor counts as down once its outage has lasted long enough.
-    fn counts(&self, component: ComponentId, shown_after: u32, now: Millis) -> MonitorCounts {
+    pub(super) fn counts(
+        &self,
+        component: ComponentId,
+        shown_after: u32,
+        now: Millis,
+    ) -> MonitorCounts {
         let mut counts = MonitorCounts::default();
         for monitor in self.0.get(&component).into_iter().flatten() {
             let lasted = monitor.since.map_or(u64::MAX, |since| now.since(since).as_secs());
@@ -76,7 +96,7 @@ impl Engine {
         let monitors = self.monitors_of(page).await?;
         let incidents = self.store().shown_incidents(page.id).await?;
         let figures = self.page_figures(page, &monitors.ids(), &incidents, now).await?;
-        Ok(assemble(page, self.public_url(), &monitors, &incidents, &figures, now))
+        Ok(assemble(page, self.statuspage_url(page), &monitors, &incidents, &figures, now))
     }
 
     /// Builds a page; `None` if it is gone. Its figures are those of `previous`, or else computed.
@@ -96,9 +116,36 @@ impl Engine {
             Some(previous) => previous.components().map(|one| (one.id, Figures::of(one))).collect(),
             None => self.page_figures(&page, &monitors.ids(), &incidents, now).await?,
         };
-        let url = self.public_url();
+        let url = self.statuspage_url(&page);
         let snapshot = assemble(&page, url, &monitors, &incidents, &figures, now);
-        Ok(Some(Built { snapshot, monitors: monitors.all() }))
+        let all = monitors.all();
+        Ok(Some(Built { snapshot, monitors: all, basis: Basis::new(&page, monitors) }))
+    }
+
+    /// The past incidents of a page that began in a time: those that are too old for its
+    /// snapshot.
+    pub async fn past_incidents(
+        &self,
+        snapshot: &Snapshot,
+        from: Millis,
+        to: Millis,
+    ) -> Result<Vec<shown::Incident>> {
+        let page = snapshot.page.id;
+        let found = self.store().past_incidents(page, from, to).await?;
+        let names = names_of(snapshot);
+        let past = found.iter().filter(|incident| !incident.is_open());
+        Ok(past.map(|incident| shown_incident(page, incident, &names)).collect())
+    }
+
+    /// One of them.
+    pub async fn past_incident(
+        &self,
+        snapshot: &Snapshot,
+        id: IncidentId,
+    ) -> Result<Option<shown::Incident>> {
+        let page = snapshot.page.id;
+        let found = self.store().past_incident(page, id).await?;
+        Ok(found.map(|incident| shown_incident(page, &incident, &names_of(snapshot))))
     }
 
     /// The statuses that the components of a page are shown with.
@@ -163,7 +210,7 @@ fn status_of(
 
 fn assemble(
     page: &StatusPage,
-    public_url: &str,
+    url: String,
     monitors: &PageMonitors,
     incidents: &[Incident],
     figures: &HashMap<ComponentId, Figures>,
@@ -214,7 +261,7 @@ fn assemble(
         )
         .collect();
     Snapshot {
-        page: shown_page(page, public_url),
+        page: shown_page(page, url),
         status: page_status(&statuses, &impacts),
         incidents: open(IncidentKind::Incident).map(show).collect(),
         maintenances,
@@ -227,7 +274,11 @@ fn assemble(
     }
 }
 
-fn shown_page(page: &StatusPage, public_url: &str) -> shown::Page {
+fn names_of(snapshot: &Snapshot) -> HashMap<ComponentId, Localized> {
+    snapshot.components().map(|component| (component.id, component.name.clone())).collect()
+}
+
+fn shown_page(page: &StatusPage, url: String) -> shown::Page {
     let settings = &page.settings;
     let image = |kind: ImageKind| {
         let found = page.images.iter().find(|image| image.kind == kind)?;
@@ -240,7 +291,7 @@ fn shown_page(page: &StatusPage, public_url: &str) -> shown::Page {
     shown::Page {
         id: page.id,
         slug: page.slug.clone(),
-        url: page.url(public_url),
+        url,
         name: localized(&page.name, &settings.texts, "name"),
         description: localized(&settings.description, &settings.texts, "description"),
         footer: localized(&settings.footer, &settings.texts, "footer"),
@@ -267,6 +318,7 @@ fn shown_page(page: &StatusPage, public_url: &str) -> shown::Page {
             incident_days: u16::try_from(settings.display.incident_days).unwrap_or(7),
         },
         feeds: settings.subscribe.feeds,
+        embed_origins: settings.embed_origins.clone(),
         created: page.created,
         modified: page.modified,
     }

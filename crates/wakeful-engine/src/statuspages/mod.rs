@@ -3,11 +3,14 @@
 mod access;
 pub mod auto_incidents;
 mod build;
+mod domains;
 mod figures;
 mod incidents;
 pub mod maintenance;
+mod overlay;
 pub mod snapshots;
 
+pub use domains::{DomainLookup, DomainOutcome};
 pub use incidents::*;
 pub use wakeful_store::{IncidentQuery, ListedState};
 
@@ -19,9 +22,7 @@ use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::component::{
     Component, ComponentMonitor, ComponentSettings, Override, Section, SectionSettings,
 };
-use wakeful_core::statuspages::page::{
-    Access, MAX_PAGES, PageDomain, PageImage, PageSettings, StatusPage,
-};
+use wakeful_core::statuspages::page::{Access, MAX_PAGES, PageImage, PageSettings, StatusPage};
 use wakeful_core::statuspages::rule::{Rule, RuleSettings};
 use wakeful_core::statuspages::slug;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, ImageKind, Indicator, Snapshot};
@@ -103,8 +104,10 @@ impl Engine {
         let listed = self.store().team(caller.team_access()).statuspages().await?;
         let row = |listed: ListedPage| PageRow {
             url: match &listed.domain {
-                Some(domain) => format!("https://{domain}"),
-                None => format!("{}/status/{}", self.public_url(), listed.slug),
+                Some(domain) if listed.is_domain_verified || !self.verifies_domains() => {
+                    format!("https://{domain}")
+                }
+                _ => format!("{}/status/{}", self.public_url(), listed.slug),
             },
             indicator: self.snapshots().indicator(listed.id),
             listed,
@@ -311,7 +314,7 @@ impl Engine {
         let whole = whole.as_ref().map_or(&page, |stored| &stored.page);
         let statuses = self.component_statuses(whole).await?;
         let with_token = caller.may(Permission::Edit);
-        Ok(PageView { url: page.url(self.public_url()), page, with_token, statuses })
+        Ok(PageView { url: self.statuspage_url(&page), page, with_token, statuses })
     }
 
     /// Announces a change of a page: to its editors, and to the nodes that serve it.
@@ -385,6 +388,7 @@ impl Engine {
                 settings: rule.settings,
             });
         }
+        let domains = self.complete_domains(caller, old, draft.domains, draft.primary).await?;
         let slug = match (draft.slug, old) {
             (Some(slug), _) => slug,
             (None, Some(old)) => old.slug.clone(),
@@ -401,7 +405,7 @@ impl Engine {
             password_revision,
             access_token,
             settings: draft.settings,
-            domains: self.complete_domains(old, draft.domains, draft.primary.as_deref())?,
+            domains,
             sections,
             rules,
             images: old.map(|old| old.images.clone()).unwrap_or_default(),
@@ -463,34 +467,6 @@ impl Engine {
             });
         }
         Ok(sections)
-    }
-
-    /// The domains of a page; those it had remain verified.
-    fn complete_domains(
-        &self,
-        old: Option<&StatusPage>,
-        domains: Vec<String>,
-        primary: Option<&str>,
-    ) -> Result<Vec<PageDomain>> {
-        let own = self.public_url().split("://").nth(1).unwrap_or_default();
-        let own = own.split(['/', ':']).next().unwrap_or_default();
-        if domains.iter().any(|domain| domain.eq_ignore_ascii_case(own)) {
-            let why = "must not be the domain of this service".to_owned();
-            return Err(Error::Refused { field: "domains", why });
-        }
-        let known = |domain: &str| {
-            old.and_then(|old| old.domains.iter().find(|one| one.domain == domain)?.verified)
-        };
-        let mut all: Vec<PageDomain> = domains
-            .into_iter()
-            .map(|domain| PageDomain {
-                primary: primary == Some(domain.as_str()),
-                verified: known(&domain),
-                domain,
-            })
-            .collect();
-        all.sort_by(|one, two| one.domain.cmp(&two.domain));
-        Ok(all)
     }
 
     async fn store_page(

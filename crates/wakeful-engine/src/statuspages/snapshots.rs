@@ -13,16 +13,18 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{MonitorId, StatuspageId, TeamId};
+use wakeful_core::id::{ComponentId, MonitorId, StatuspageId, TeamId};
 use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::page::{Access, StatusPage};
 use wakeful_core::statuspages::snapshot::{Indicator, Snapshot};
 use wakeful_core::statuspages::unlock::token_revision;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
+use wakeful_store::PublishedDomain;
 
+use super::overlay::Basis;
 use crate::bus::NodeMessage;
-use crate::{Engine, Result};
+use crate::{Engine, Error, Result};
 
 /// The shortest time between two snapshots of a page.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
@@ -35,6 +37,10 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(600);
 const IDLE_FIGURES_INTERVAL: Duration = Duration::from_secs(3_600);
 /// A page is in use for this long after a request.
 const IN_USE: Duration = Duration::from_secs(600);
+/// How long reading a page may take before it counts as failed.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(20);
+/// The same for the list of pages, and for a query that reads nothing.
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many pages are built in one round, so that a restart does not occupy the database.
 const MAX_BUILDS: usize = 20;
 /// How often the list of pages is read again in any case.
@@ -71,6 +77,8 @@ pub enum Found {
 struct Index {
     pages: HashMap<StatuspageId, Arc<Served>>,
     slugs: HashMap<String, Found>,
+    /// In lower case.
+    domains: HashMap<String, Arc<Served>>,
 }
 
 /// The pages in memory.
@@ -80,6 +88,8 @@ pub struct Snapshots {
     is_loaded: AtomicBool,
     /// The pages that show each monitor, as far as they were built.
     monitors: ArcSwap<HashMap<MonitorId, Vec<StatuspageId>>>,
+    /// The page of each component, as far as pages were built.
+    components: ArcSwap<HashMap<ComponentId, StatuspageId>>,
     reload: AtomicBool,
     changed: Mutex<HashSet<StatuspageId>>,
     wake: Notify,
@@ -94,6 +104,10 @@ impl Served {
     /// Notes a request, so that the page stays up to date.
     pub fn note_use(&self, now: Millis) {
         self.used.store(now.0, Ordering::Relaxed);
+    }
+
+    fn is_in_use(&self, now: Millis) -> bool {
+        now.since(Millis(self.used.load(Ordering::Relaxed))) < IN_USE
     }
 
     /// Whether an address may see the page.
@@ -148,6 +162,22 @@ impl Snapshots {
             found => found,
         };
         found.cloned().unwrap_or(Found::Unknown)
+    }
+
+    /// The page that is served at a domain, in lower case.
+    pub fn by_domain(&self, domain: &str) -> Option<Arc<Served>> {
+        self.index.load().domains.get(domain).cloned()
+    }
+
+    /// Whether any page has a domain of its own.
+    pub fn has_domains(&self) -> bool {
+        !self.index.load().domains.is_empty()
+    }
+
+    /// The page of a component.
+    pub fn by_component(&self, component: ComponentId) -> Option<Arc<Served>> {
+        let page = self.components.load().get(&component).copied()?;
+        self.by_id(page)
     }
 
     pub fn by_id(&self, page: StatuspageId) -> Option<Arc<Served>> {
@@ -222,6 +252,8 @@ struct PageState {
     /// The revision of the page that was built.
     changed: i64,
     monitors: Vec<MonitorId>,
+    /// What its statuses follow from while the database is unavailable.
+    basis: Option<Basis>,
     revision: u64,
     failed_since: Option<Millis>,
 }
@@ -249,6 +281,8 @@ struct Builder {
     pages: HashMap<StatuspageId, PageState>,
     waiting: HashSet<StatuspageId>,
     looked_at: Option<Instant>,
+    /// The database did not respond in this round.
+    is_unavailable: bool,
     changes: Option<(i64, i64)>,
 }
 
@@ -256,9 +290,22 @@ impl Builder {
     /// Builds what is due; returns how long nothing else is.
     async fn round(&mut self, engine: &Engine) -> Duration {
         let snapshots = engine.snapshots();
-        if let Err(error) = self.read_index(engine).await {
-            tracing::warn!(error = %ErrorChain(&error), "reading status pages failed, retrying in {} s", SHARED_INTERVAL.as_secs());
-            snapshots.reload.store(true, Ordering::Relaxed);
+        self.is_unavailable = false;
+        match tokio::time::timeout(PING_TIMEOUT, self.read_index(engine)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(error = %ErrorChain(&error), "reading status pages failed, retrying in {} s", SHARED_INTERVAL.as_secs());
+                snapshots.reload.store(true, Ordering::Relaxed);
+                self.is_unavailable = error.is_unavailable();
+            }
+            Err(_) => {
+                tracing::warn!(
+                    "reading status pages took too long, retrying in {} s",
+                    SHARED_INTERVAL.as_secs()
+                );
+                snapshots.reload.store(true, Ordering::Relaxed);
+                self.is_unavailable = true;
+            }
         }
         self.waiting.extend(lock(&snapshots.changed).drain());
         let index = snapshots.index.load_full();
@@ -269,7 +316,7 @@ impl Builder {
         let mut due: Vec<(bool, bool, Arc<Served>)> = Vec::new();
         let mut soon = false;
         for (id, served) in &index.pages {
-            let in_use = now.since(Millis(served.used.load(Ordering::Relaxed))) < IN_USE;
+            let in_use = served.is_in_use(now);
             match self.due(*id, served, in_use, is_polling) {
                 Some(figures) => due.push((in_use, figures, Arc::clone(served))),
                 None => soon |= self.is_changed(*id, served),
@@ -278,11 +325,17 @@ impl Builder {
         // Requested pages first.
         due.sort_by_key(|(in_use, _, served)| (!in_use, served.id));
         let more = due.len() > MAX_BUILDS;
+        if !due.is_empty() && !self.is_unavailable {
+            // A database that hangs is noticed before each page waits for it.
+            let ping = tokio::time::timeout(PING_TIMEOUT, engine.store().ping()).await;
+            self.is_unavailable = !matches!(ping, Ok(Ok(())));
+        }
         for (_, figures, served) in due.into_iter().take(MAX_BUILDS) {
             self.waiting.remove(&served.id);
             self.build(engine, &served, figures).await;
         }
-        self.publish_monitors(engine);
+        self.publish_parts(engine, &index);
+        report_age(engine, &index);
         match () {
             () if more || soon => MIN_INTERVAL,
             () if is_polling => SHARED_INTERVAL,
@@ -329,12 +382,20 @@ impl Builder {
             figures_at: None,
             changed: 0,
             monitors: Vec::new(),
+            basis: None,
             revision: 0,
             failed_since: None,
         });
         let before = served.snapshot.load_full();
         let previous = before.as_deref().filter(|_| !with_figures);
-        match engine.build_snapshot(served.id, served.team, previous).await {
+        let built = if self.is_unavailable {
+            Err(None)
+        } else {
+            let build = engine.build_snapshot(served.id, served.team, previous);
+            let built = tokio::time::timeout(BUILD_TIMEOUT, build).await;
+            built.map_or(Err(None), |built| built.map_err(Some))
+        };
+        match built {
             Ok(Some(built)) => {
                 let mut snapshot = built.snapshot;
                 let is_same = before.as_ref().is_some_and(|before| shows_same(before, &snapshot));
@@ -346,17 +407,24 @@ impl Builder {
                     state.figures_at = Some(started);
                 }
                 (state.monitors, state.changed) = (built.monitors, served.changed);
+                state.basis = Some(built.basis);
                 state.failed_since = None;
             }
             // Deleted meanwhile.
             Ok(None) => {}
             Err(error) => {
                 let since = *state.failed_since.get_or_insert(engine.now());
-                if let Some(before) = &before {
-                    let snapshot = Snapshot { delayed_since: Some(since), ..(**before).clone() };
+                if let (Some(before), Some(basis)) = (&before, &state.basis) {
+                    let mut snapshot = engine.overlay(basis, before, since);
+                    state.revision += u64::from(!shows_same(before, &snapshot));
+                    snapshot.revision = (started_revision(engine) << 20) + state.revision;
                     served.snapshot.store(Some(Arc::new(snapshot)));
                 }
-                tracing::warn!(page.id = %served.id, error = %ErrorChain(&error), "building status page {} failed, retrying in {} s", served.id, SHARED_INTERVAL.as_secs());
+                // The other pages of this round need not wait for it as well.
+                self.is_unavailable |= error.as_ref().is_none_or(Error::is_unavailable);
+                if let Some(error) = error {
+                    tracing::warn!(page.id = %served.id, error = %ErrorChain(&error), "building status page {} failed, retrying in {} s", served.id, SHARED_INTERVAL.as_secs());
+                }
             }
         }
         state.built = Some(Instant::now());
@@ -405,13 +473,21 @@ impl Builder {
                 index.slugs.entry(slug.slug).or_insert(moved);
             }
         }
+        let verify = engine.verifies_domains();
+        let is_served = |one: &PublishedDomain| one.is_verified || !verify;
+        for domain in store.published_domains().await?.into_iter().filter(is_served) {
+            if let Some(page) = index.pages.get(&domain.page) {
+                index.domains.insert(domain.domain, Arc::clone(page));
+            }
+        }
         snapshots.index.store(Arc::new(index));
         snapshots.is_loaded.store(true, Ordering::Relaxed);
         self.changes = Some(changes);
         Ok(())
     }
 
-    fn publish_monitors(&self, engine: &Engine) {
+    /// Makes the pages of monitors and components known.
+    fn publish_parts(&self, engine: &Engine, index: &Index) {
         let mut shown: HashMap<MonitorId, Vec<StatuspageId>> = HashMap::new();
         for (page, state) in &self.pages {
             for monitor in &state.monitors {
@@ -422,7 +498,24 @@ impl Builder {
         if **snapshots.monitors.load() != shown {
             snapshots.monitors.store(Arc::new(shown));
         }
+        let mut components = HashMap::new();
+        for (page, served) in &index.pages {
+            let Some(snapshot) = served.snapshot() else { continue };
+            components.extend(snapshot.components().map(|one| (one.id, *page)));
+        }
+        if **snapshots.components.load() != components {
+            snapshots.components.store(Arc::new(components));
+        }
     }
+}
+
+/// Reports the age of the oldest data of the pages in use.
+fn report_age(engine: &Engine, index: &Index) {
+    let now = engine.now();
+    let in_use = index.pages.values().filter(|page| page.is_in_use(now));
+    let ages = in_use.filter_map(|page| Some(now.since(page.snapshot()?.as_of)));
+    let oldest = ages.max().unwrap_or_default();
+    metrics::gauge!("wakeful_statuspage_age_seconds").set(oldest.as_secs_f64());
 }
 
 /// Whether two snapshots show the same, apart from when they were built.

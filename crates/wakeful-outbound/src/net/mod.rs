@@ -125,6 +125,11 @@ impl Net {
         &*self.clock
     }
 
+    /// The TXT records of a name, from the system's resolvers.
+    pub async fn texts(&self, name: &str, deadline: Deadline) -> Result<Vec<String>, ProbeError> {
+        self.names.texts(name, deadline).await
+    }
+
     /// Opens a connection to `host`, a name or an address, before the deadline.
     pub fn connect<'a>(
         &'a self,

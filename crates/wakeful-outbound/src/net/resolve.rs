@@ -24,6 +24,8 @@ const DIAGNOSIS_TIME: Duration = Duration::from_secs(1);
 const MAX_ALIASES: usize = 8;
 const MAX_TTL: Duration = Duration::from_secs(300);
 const MAX_CACHED_NAMES: usize = 10_000;
+/// The most TXT records of a name that are read.
+const MAX_TEXTS: usize = 64;
 
 pub struct NameResolver {
     from: ResolverSource,
@@ -98,6 +100,41 @@ impl NameResolver {
                 ))
             }
             NetError::Timeout => Err(diagnose_timeout(resolver, name, deadline).await),
+            other => Err(resolver_fault(&other)),
+        }
+    }
+
+    /// The TXT records of a name; none if it has none or does not exist.
+    pub(crate) async fn texts(
+        &self,
+        name: &str,
+        deadline: Deadline,
+    ) -> Result<Vec<String>, ProbeError> {
+        let source = self.source();
+        // A name with its root is not tried below the search domains of the system.
+        let name = format!("{name}.");
+        let asked = source.resolver.lookup(name.as_str(), RecordType::TXT);
+        let error = match tokio::time::timeout_at(deadline.at(), asked).await {
+            Ok(Ok(found)) => {
+                let texts = found.answers().iter().filter_map(|record| match &record.data {
+                    RData::TXT(text) => Some(text.txt_data.concat()),
+                    _ => None,
+                });
+                let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+                return Ok(texts.take(MAX_TEXTS).map(text).collect());
+            }
+            Ok(Err(error)) => error,
+            Err(_) => NetError::Timeout,
+        };
+        match error {
+            NetError::Dns(DnsError::NoRecordsFound(none))
+                if matches!(none.response_code, ResponseCode::NoError | ResponseCode::NXDomain) =>
+            {
+                Ok(Vec::new())
+            }
+            NetError::Dns(DnsError::NoRecordsFound(none)) => {
+                Err(refused(&name, none.response_code))
+            }
             other => Err(resolver_fault(&other)),
         }
     }

@@ -274,6 +274,59 @@ impl Store {
         Ok(incidents.into_iter().map(|stored| stored.incident).collect())
     }
 
+    /// The published incidents of a page that began in a time, newest first.
+    pub async fn past_incidents(
+        &self,
+        page: StatuspageId,
+        from: Millis,
+        to: Millis,
+    ) -> Result<Vec<Incident>> {
+        let found: Vec<StoredIncident> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from incident_pages p
+                 join incidents i on i.id = p.incident_id
+                 where p.page_id = $1 and i.state = 'published'
+                 and i.started >= $2 and i.started < $3
+                 order by i.started desc, i.id desc
+                 limit $4"
+            ))
+            .bind(page.uuid())
+            .bind(from.0)
+            .bind(to.0)
+            .bind(MAX_SHOWN)
+            .fetch_all(db)
+            .await
+        })?;
+        let incidents = self.with_parts(found).await?;
+        Ok(incidents.into_iter().map(|stored| stored.incident).collect())
+    }
+
+    /// A published incident of a page.
+    pub async fn past_incident(
+        &self,
+        page: StatuspageId,
+        id: IncidentId,
+    ) -> Result<Option<Incident>> {
+        let is_shown: Option<Uuid> = read!(self, |db| {
+            sqlx::query_scalar(
+                "select p.page_id from incident_pages p
+                 join incidents i on i.id = p.incident_id
+                 where p.page_id = $1 and i.id = $2 and i.state = 'published'",
+            )
+            .bind(page.uuid())
+            .bind(id.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        let found = match is_shown {
+            Some(_) => self.read_incident(id).await?,
+            None => None,
+        };
+        Ok(found.map(|stored| stored.incident))
+    }
+
     /// An incident of any team, for the loops.
     pub async fn read_incident(&self, id: IncidentId) -> Result<Option<StoredIncident>> {
         let found: Option<StoredIncident> = read!(self, |db| {

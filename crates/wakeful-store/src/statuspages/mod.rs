@@ -1,5 +1,6 @@
 //! Status pages: their settings, incidents, and what serving them needs.
 
+pub(crate) mod domains;
 pub(crate) mod images;
 pub(crate) mod incidents;
 pub(crate) mod pages;

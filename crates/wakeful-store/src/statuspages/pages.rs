@@ -38,6 +38,7 @@ pub struct ListedPage {
     pub access: Access,
     /// Its primary domain.
     pub domain: Option<String>,
+    pub is_domain_verified: bool,
     pub components: i64,
     pub open_incidents: i64,
     pub modified: Millis,
@@ -51,6 +52,7 @@ from_row!(ListedPage, |row| Self {
     access: Access::parse(row.try_get("access")?)
         .map_err(|error| sqlx::Error::Decode(error.into()))?,
     domain: row.try_get("domain")?,
+    is_domain_verified: row.try_get::<Option<i64>, _>("domain_verified")?.is_some(),
     components: row.try_get("components")?,
     open_incidents: row.try_get("open_incidents")?,
     modified: Millis(row.try_get("modified")?),
@@ -64,6 +66,8 @@ impl TeamStore<'_> {
                 "select p.id, p.slug, p.name, p.published, p.access, p.modified,
                         (select min(d.domain) from statuspage_domains d
                          where d.page_id = p.id and d.is_primary) as domain,
+                        (select min(d.verified) from statuspage_domains d
+                         where d.page_id = p.id and d.is_primary) as domain_verified,
                         (select count(*) from components c where c.page_id = p.id) as components,
                         (select count(*) from incident_pages ip
                          join incidents i on i.id = ip.incident_id
@@ -383,22 +387,26 @@ async fn write_domains(tx: &mut Tx, page: &StatusPage, old: &[PageDomain]) -> Re
         return Ok(true);
     }
     within!(*tx, |db| {
-        sqlx::query("delete from statuspage_domains where page_id = $1")
-            .bind(page.id.uuid())
-            .execute(&mut *db)
-            .await?;
+        let is_kept = |old: &&PageDomain| page.domains.iter().any(|one| one.domain == old.domain);
+        for gone in old.iter().filter(|old| !is_kept(old)) {
+            sqlx::query("delete from statuspage_domains where domain = $1 and page_id = $2")
+                .bind(&gone.domain)
+                .bind(page.id.uuid())
+                .execute(&mut *db)
+                .await?;
+        }
         for domain in &page.domains {
-            let added = sqlx::query(
-                "insert into statuspage_domains (domain, page_id, is_primary, verified)
-                 values ($1, $2, $3, $4) on conflict do nothing",
+            let saved = sqlx::query(
+                "insert into statuspage_domains (domain, page_id, is_primary) values ($1, $2, $3)
+                 on conflict (domain) do update set is_primary = excluded.is_primary
+                 where statuspage_domains.page_id = excluded.page_id",
             )
             .bind(&domain.domain)
             .bind(page.id.uuid())
             .bind(domain.primary)
-            .bind(domain.verified.map(|at| at.0))
             .execute(&mut *db)
             .await?;
-            if added.rows_affected() == 0 {
+            if saved.rows_affected() == 0 {
                 return Ok(false);
             }
         }

@@ -14,6 +14,7 @@ use wakeful_core::email_address::EmailAddress;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
+use wakeful_core::statuspages::slug;
 use wakeful_engine::SignupMode;
 
 use super::layers::{Entry, Layers, Origin};
@@ -255,6 +256,14 @@ impl<'a> Reader<'a> {
     pub(super) fn secret(&mut self, key: &'static str) -> Option<Secret> {
         let parse = |entry: &Entry| unless_empty(text(entry)?, |text| Some(Secret::new(text)));
         self.read_secret(key, "a text", parse)
+    }
+
+    /// The slug of a status page; empty: none.
+    pub(super) fn slug(&mut self, key: &'static str) -> String {
+        self.read(key, "the slug of a status page (a-z, 0-9, -), or empty", |entry| {
+            unless_empty(text(entry)?, |text| slug::parse(text).ok())
+        })
+        .unwrap_or_default()
     }
 
     pub(super) fn optional_text(&mut self, key: &'static str) -> Option<String> {

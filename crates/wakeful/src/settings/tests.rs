@@ -210,6 +210,10 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(mail.from, "Wakeful <wakeful@localhost>");
     assert!(mail.contact_to.is_none());
     assert_eq!(settings.network.egress, Egress::Private);
+
+    let pages = &settings.statuspages;
+    assert!(pages.listen.is_none() && pages.front.is_empty() && !pages.verify_domains);
+    assert_eq!(pages.memory_mb, 64);
 }
 
 #[test]

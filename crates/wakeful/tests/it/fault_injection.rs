@@ -165,8 +165,8 @@ async fn pass(mut from: TcpStream, database: SocketAddr, mut open: watch::Receiv
     }
 }
 
-#[tokio::test]
-async fn while_postgresql_is_down_nothing_changes_and_an_outage_is_notified_afterward() {
+/// An installation whose connections to PostgreSQL can be cut.
+async fn behind_proxy() -> (Installation, DatabaseProxy) {
     let installation = Installation::new(DatabaseKind::Postgres).await.without_limits();
     let mut url = url::Url::parse(installation.database_url()).unwrap();
     let host = url.host_str().unwrap_or("127.0.0.1").to_owned();
@@ -174,7 +174,73 @@ async fn while_postgresql_is_down_nothing_changes_and_an_outage_is_notified_afte
     let way = DatabaseProxy::to(database).await;
     url.set_host(Some("127.0.0.1")).unwrap();
     url.set_port(Some(way.address.port())).unwrap();
-    let installation = installation.set("DATABASE_URL", url.as_str());
+    (installation.set("DATABASE_URL", url.as_str()), way)
+}
+
+#[tokio::test]
+async fn while_postgresql_is_down_status_pages_show_what_the_node_itself_sees() {
+    let (installation, way) = behind_proxy().await;
+    let server = installation.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let (healthy, mut failing) = (Target::start().await, Target::start().await);
+    let (fine, ill) =
+        (monitor(&ann, &healthy, &json!([])).await, monitor(&ann, &failing, &json!([])).await);
+    all_up(&ann.client).await;
+    let page = json!({"name": "Acme", "slug": "acme", "published": true, "sections": [{"components": [
+        {"name": "Fine", "monitors": [fine]}, {"name": "Ill", "monitors": [ill]}]}]});
+    ann.client.post("statuspage/save", &page).await.ok();
+    let shown = async |what: &str, wanted: &dyn Fn(&Value) -> bool| {
+        let client = server.anonymous();
+        until(what, || async {
+            let answer = client.get("/status/acme/index.json").await;
+            (answer.status == 200 && wanted(&answer.json())).then_some(())
+        })
+        .await;
+    };
+    let status = |page: &Value, place: usize| {
+        page["sections"][0]["components"][place]["status"].as_str().unwrap().to_owned()
+    };
+    let is_fine =
+        |page: &Value| status(page, 0) == "operational" && status(page, 1) == "operational";
+    shown("the page", &is_fine).await;
+
+    let (views, failed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let mut visitors = JoinSet::new();
+    for _ in 0..4 {
+        let client = server.anonymous().with("accept", "text/html");
+        let (views, failed) = (views.clone(), failed.clone());
+        visitors.spawn(async move {
+            loop {
+                let answer = client.get("/status/acme").await;
+                views.fetch_add(1, Ordering::SeqCst);
+                failed.fetch_add(usize::from(answer.status != 200), Ordering::SeqCst);
+            }
+        });
+    }
+    way.open.send_replace(false);
+    failing.go_down().await;
+    shown("the outage, from memory", &|page| {
+        page["delayed_since"].is_string()
+            && status(page, 0) == "operational"
+            && status(page, 1) == "major_outage"
+    })
+    .await;
+    let front = server.anonymous().with("accept", "text/html").get("/status/acme").await;
+    assert!(front.text.contains("Live data has been delayed since"), "{}", front.text);
+    way.open.send_replace(true);
+    shown("the outage, as recorded", &|page| {
+        page["delayed_since"].is_null() && status(page, 1) == "major_outage"
+    })
+    .await;
+    visitors.shutdown().await;
+    let counts = (views.load(Ordering::SeqCst), failed.load(Ordering::SeqCst));
+    assert!(counts.0 > 100 && counts.1 == 0, "views and failures: {counts:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn while_postgresql_is_down_nothing_changes_and_an_outage_is_notified_afterward() {
+    let (installation, way) = behind_proxy().await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let receiver = Receiver::start().await;

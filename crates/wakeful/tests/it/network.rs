@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Client, DatabaseKind, User, send_raw};
+use wakeful_testkit::{Client, DatabaseKind, User, send_raw, until};
 
 use crate::process::{Installation, Server};
 
@@ -49,6 +49,34 @@ async fn behind_a_trusted_proxy_each_client_has_its_own_limit() {
     assert_eq!(guess(&server.anonymous(), &ann.email, "7.7.7.7").await, 401);
     let other = server.anonymous().with("x-forwarded-for", "7.7.7.7");
     ann.log_in(&other).await;
+}
+
+#[tokio::test]
+async fn the_listener_of_status_pages_serves_nothing_else() {
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let installation = Installation::new(DatabaseKind::Sqlite)
+        .await
+        .set("STATUSPAGES_LISTEN", &free.to_string())
+        .set("STATUSPAGES_FRONT", "acme");
+    let server = installation.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let page = json!({"name": "Acme", "slug": "acme", "published": true,
+        "domains": [{"domain": "status.acme.example"}]});
+    ann.client.post("statuspage/save", &page).await.ok();
+    let pages = Client::new(&format!("http://{free}")).with("accept", "text/html");
+    until("the page", || async { (pages.get("/status").await.status == 200).then_some(()) }).await;
+    assert_eq!(pages.get("/status/acme/feed.atom").await.status, 200);
+    for path in
+        ["/", "/healthz", "/metrics", "/api/v1/monitors", "/api/docs", "/login", "/assets/x.js"]
+    {
+        let answer = pages.get(path).await;
+        assert_eq!(answer.status, 404, "{path}: {}", answer.text);
+        assert!(answer.text.contains("<h1>Not found</h1>"), "{path}: {}", answer.text);
+    }
+    let request = b"GET / HTTP/1.1\r\nhost: status.acme.example\r\nconnection: close\r\n\r\n";
+    let answer = send_raw(&format!("http://{free}"), request).await;
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("Acme"), "{answer}");
+    server.stop().await;
 }
 
 /// A service behind a proxy, configured as documented, with sign-up open.

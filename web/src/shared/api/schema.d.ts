@@ -2753,6 +2753,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/statuspage/{pageid}/domain/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Looks up the TXT record that proves that the team owns a domain of a status page. */
+        post: operations["post_statuspage_domain_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/statuspage/{pageid}/get": {
         parameters: {
             query?: never;
@@ -3843,6 +3860,11 @@ export interface components {
              * @description Seconds that a check may take, at most the interval; 0 for the default.
              */
             timeout?: number | null;
+        };
+        /** @description A request to look up the record of a domain. */
+        CheckStatuspageDomain: {
+            /** @description One of the domains of the page. */
+            domain: string;
         };
         /** @description The number of heartbeats by status. Pending ones failed but did not lead to an outage. */
         Checks: {
@@ -7479,6 +7501,22 @@ export interface components {
             primary?: boolean;
             /** @description Read-only. */
             verified?: boolean;
+        };
+        /** @description What the DNS says about a domain of a page. */
+        StatuspageDomainAnswer: {
+            expected: components["schemas"]["StatuspageDomainRecord"];
+            /** @description The texts of the records at the expected name. */
+            found: string[];
+            message: string;
+            success: boolean;
+            /** @description Whether the expected record was found. */
+            verified: boolean;
+        };
+        /** @description A record in the DNS. */
+        StatuspageDomainRecord: {
+            name: string;
+            type: string;
+            value: string;
         };
         /**
          * @description An image of a status page.
@@ -26185,6 +26223,135 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_statuspage_domain_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckStatuspageDomain"];
+            };
+        };
+        responses: {
+            /** @description What was found */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatuspageDomainAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -84,6 +84,12 @@ const codes: ServiceMessages["codes"] = {
 };
 
 const refusals: ServiceMessages["refusals"] = [
+  ["must be a domain, such as status.example.com", "Geben Sie eine Domain ein, etwa status.example.com."],
+  ["must have at most one primary domain", "Wählen Sie höchstens eine primäre Domain."],
+  ["must not name a domain twice", "Geben Sie jede Domain nur einmal ein."],
+  ["must not be the domain of this service", "Geben Sie eine andere Domain als die dieses Dienstes ein."],
+  ["must be one of the domains of the page; save them first", "Speichern Sie die Domain, bevor Sie sie prüfen."],
+  ["must contain * or origins, such as https://example.com", "Geben Sie * oder Ursprünge ein, etwa https://example.com."],
   [
     "must be any, all, at_least:N, percent:P with 1 to 100, or weight:W",
     "Geben Sie eine Regel wie any, all, percent:50 oder weight:3 ein.",

@@ -75,6 +75,12 @@ const codes: ServiceMessages["codes"] = {
 };
 
 const refusals: ServiceMessages["refusals"] = [
+  ["must be a domain, such as status.example.com", "Enter a domain, such as status.example.com."],
+  ["must have at most one primary domain", "Choose at most one primary domain."],
+  ["must not name a domain twice", "Enter each domain once."],
+  ["must not be the domain of this service", "Enter another domain than that of this service."],
+  ["must be one of the domains of the page; save them first", "Save the domain first, then check it."],
+  ["must contain * or origins, such as https://example.com", "Enter * or origins, such as https://example.com."],
   ["must be any, all, at_least:N, percent:P with 1 to 100, or weight:W", "Enter a rule such as any, all, percent:50 or weight:3."],
   ["must be 0 or a whole number from 2 to 100", "Enter 0 or a whole number from 2 to 100."],
   ["must have whole numbers from 1 to 100", "Enter weights from 1 to 100."],

@@ -331,6 +331,20 @@ fn subscribe(fields: &mut Fields, old: &Subscribe) -> Option<Subscribe> {
     })
 }
 
+/// A request to look up the record of a domain.
+#[derive(ToSchema)]
+#[schema(as = CheckStatuspageDomain)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct CheckDomain {
+    /// One of the domains of the page.
+    #[schema(max_length = 253)]
+    domain: String,
+}
+
+pub(crate) fn domain_to_check(fields: &mut Fields) -> Option<String> {
+    fields.parse("domain", parse_domain)
+}
+
 /// The domains and the primary one.
 fn domains(
     fields: &mut Fields,

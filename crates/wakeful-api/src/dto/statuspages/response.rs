@@ -7,11 +7,13 @@ use wakeful_core::id::{
     ComponentId, IncidentRuleId, IncidentTemplateId, MonitorId, NotifierId, SectionId, StatuspageId,
 };
 use wakeful_core::statuspages::component::{Component, Section};
-use wakeful_core::statuspages::page::{Appearance, Display, StatusPage, Subscribe, Texts};
+use wakeful_core::statuspages::page::{
+    Appearance, Display, DomainRecord, StatusPage, Subscribe, Texts,
+};
 use wakeful_core::statuspages::rule::Rule;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, ImageKind};
 use wakeful_core::time::Millis;
-use wakeful_engine::{PageRow, PageView};
+use wakeful_engine::{DomainLookup, DomainOutcome, PageRow, PageView};
 
 use crate::dto::enums;
 use crate::error::FieldError;
@@ -144,6 +146,55 @@ pub(crate) struct DomainBody {
     /// Read-only.
     #[schema(value_type = Option<bool>, nullable = false)]
     verified: bool,
+}
+
+/// What the DNS says about a domain of a page.
+#[derive(Serialize, ToSchema)]
+#[schema(as = StatuspageDomainAnswer)]
+pub(crate) struct DomainAnswer {
+    success: bool,
+    message: String,
+    /// Whether the expected record was found.
+    verified: bool,
+    /// The texts of the records at the expected name.
+    found: Vec<String>,
+    expected: ExpectedRecord,
+}
+
+/// A record in the DNS.
+#[derive(Serialize, ToSchema)]
+#[schema(as = StatuspageDomainRecord)]
+struct ExpectedRecord {
+    name: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    value: String,
+}
+
+impl DomainAnswer {
+    pub(crate) fn of(lookup: DomainLookup) -> Self {
+        let name = &lookup.expected.name;
+        let message = match &lookup.outcome {
+            DomainOutcome::Verified => "Domain verified.".to_owned(),
+            DomainOutcome::Missing => format!(
+                "The record was not found at {name}. A new record can take some time to become visible."
+            ),
+            DomainOutcome::NoAnswer(why) => {
+                format!("The record at {name} could not be looked up: {why}.")
+            }
+        };
+        Self {
+            success: true,
+            message,
+            verified: lookup.outcome == DomainOutcome::Verified,
+            found: lookup.found,
+            expected: ExpectedRecord {
+                name: lookup.expected.name,
+                kind: DomainRecord::KIND,
+                value: lookup.expected.value,
+            },
+        }
+    }
 }
 
 #[derive(Serialize, ToSchema)]

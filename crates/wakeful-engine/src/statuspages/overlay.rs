@@ -1,0 +1,83 @@
+//! What a page shows while the database is unavailable: its last snapshot, with the statuses
+//! that this node's own checks find.
+
+use wakeful_core::id::ComponentId;
+use wakeful_core::statuspages::component::{Component, ComponentSettings};
+use wakeful_core::statuspages::page::StatusPage;
+use wakeful_core::statuspages::snapshot::{
+    self as shown, ComponentStatus, IncidentKind, IncidentStatus, Snapshot,
+};
+use wakeful_core::statuspages::status::{Said, page_status, shown_status};
+use wakeful_core::time::Millis;
+
+use super::build::PageMonitors;
+use crate::Engine;
+
+/// What the statuses of a page follow from, besides its incidents.
+pub(super) struct Basis {
+    shown_after: u32,
+    components: Vec<Component>,
+    monitors: PageMonitors,
+}
+
+impl Basis {
+    pub(super) fn new(page: &StatusPage, monitors: PageMonitors) -> Self {
+        let components = page.components().map(bare).collect();
+        Self { shown_after: page.settings.shown_after, components, monitors }
+    }
+}
+
+/// A component without its texts, which the snapshot has.
+fn bare(component: &Component) -> Component {
+    let ComponentSettings { needs, own_status, .. } = component.settings;
+    Component {
+        id: component.id,
+        name: String::new(),
+        monitors: component.monitors.first().cloned().into_iter().collect(),
+        tag: component.tag.clone(),
+        settings: ComponentSettings { needs, own_status, ..ComponentSettings::default() },
+        status_override: component.status_override.clone(),
+        created: component.created,
+    }
+}
+
+impl Engine {
+    /// The last snapshot of a page with current statuses.
+    pub(super) fn overlay(&self, basis: &Basis, before: &Snapshot, since: Millis) -> Snapshot {
+        let now = self.now();
+        let monitors = basis.monitors.with_states(|monitor| self.scheduler().status(monitor));
+        let mut snapshot = Snapshot { delayed_since: Some(since), ..before.clone() };
+        let components = snapshot.sections.iter_mut().flat_map(|section| &mut section.components);
+        for component in components {
+            let Some(known) = basis.components.iter().find(|one| one.id == component.id) else {
+                continue;
+            };
+            let counts = monitors.counts(component.id, basis.shown_after, now);
+            component.status = shown_status(known, counts, said(before, component.id), now);
+        }
+        let statuses: Vec<ComponentStatus> = snapshot.components().map(|one| one.status).collect();
+        let running = snapshot.maintenances.iter().filter(|one| is_running(one));
+        let impacts: Vec<shown::Impact> =
+            snapshot.incidents.iter().chain(running).map(|one| one.impact).collect();
+        snapshot.status = page_status(&statuses, &impacts);
+        snapshot
+    }
+}
+
+/// What the incidents of a snapshot say about a component.
+fn said(snapshot: &Snapshot, component: ComponentId) -> Said {
+    let mut said = Said::default();
+    for incident in snapshot.incidents.iter().chain(&snapshot.maintenances) {
+        let named = incident.components.iter().find(|one| one.id == Some(component));
+        let Some(named) = named else { continue };
+        match incident.kind {
+            IncidentKind::Incident => said.by_incidents = said.by_incidents.max(Some(named.status)),
+            IncidentKind::Maintenance => said.in_maintenance |= is_running(incident),
+        }
+    }
+    said
+}
+
+fn is_running(incident: &shown::Incident) -> bool {
+    matches!(incident.status, IncidentStatus::InProgress | IncidentStatus::Verifying)
+}
