@@ -83,11 +83,10 @@ export function subscribersQuery(pageid: string, { state, kind, q }: SubscriberF
   });
 }
 
-/** The active subscribers by kind. */
+/** For the number of active subscribers by kind. */
 export function recipientsQuery(pageid: string) {
   return queryOptions({
     ...subscribersQuery(pageid, { state: "active", kind: undefined, q: "" }, 1),
-    select: ({ counts }: SubscriberList) => counts,
     staleTime: 60_000,
     retry: false,
   });

@@ -223,7 +223,7 @@ export const statuspages: typeof en.statuspages = {
     resolveAfterHelp: "Ohne neuen Ausfall.",
     showCause: "Vorlagen dürfen die Ursache nennen",
     showCauseHelp: "Meldungen von Prüfungen können Internes enthalten. Ohne dies erscheinen sie nie.",
-    between: (min, max) => `Muss von ${min} bis ${max} sein.`,
+    between: (min, max) => `Wählen Sie ${min} bis ${max}.`,
   },
   subscribers: {
     title: "Abonnenten",

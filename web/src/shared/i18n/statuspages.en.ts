@@ -241,7 +241,7 @@ export const statuspages = {
     resolveAfterHelp: "Without a new outage.",
     showCause: "Templates may name the cause",
     showCauseHelp: "Messages of checks can contain internal details. Without this, they are never shown.",
-    between: (min: string, max: string) => `Must be from ${min} to ${max}.`,
+    between: (min: string, max: string) => `Choose ${min} to ${max}.`,
   },
   subscribers: {
     title: "Subscribers",

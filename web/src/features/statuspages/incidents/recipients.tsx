@@ -37,7 +37,7 @@ export function Recipients({ pageids }: { pageids: readonly string[] }) {
   const subscribed = useSubscribed(pageids);
   const found = useQueries({
     queries: subscribed.map((pageid) => recipientsQuery(pageid)),
-    combine: (results) => results.flatMap(({ data }) => (data ? [recipientsOf(data)] : [])),
+    combine: (results) => results.flatMap(({ data }) => (data ? [recipientsOf(data.counts)] : [])),
   });
   if (found.length === 0) return null;
   const sum = (kind: "email" | "webhook") => found.reduce((total, one) => total + one[kind], 0);

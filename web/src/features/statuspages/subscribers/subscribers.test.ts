@@ -54,8 +54,7 @@ test("a list is asked for by state, kind and text, and without what was not chos
   ];
   const filter = { state: "active" as const, kind: "email" as const, q: " ann " };
   expect((await client.query(subscribersQuery("p", filter, 50))).subscribers).toEqual([subscriber]);
-  const { select, ...query } = recipientsQuery("p");
-  expect(recipientsOf(select(await client.query(query)))).toEqual({ email: 412, webhook: 9 });
+  expect(recipientsOf((await client.query(recipientsQuery("p"))).counts)).toEqual({ email: 412, webhook: 9 });
   expect(sent.map(({ url }) => url)).toEqual([
     "/api/v1/statuspage/p/subscribers?state=active&kind=email&q=ann&limit=50",
     "/api/v1/statuspage/p/subscribers?state=active&limit=1",
