@@ -196,7 +196,8 @@ test("subscribers are listed, added and imported", async ({ page, member: { api 
     subscriberid: "01997b1e-0000-7000-8000-000000000001",
     kind: "email",
     address: "ann@example.com",
-    scope: {},
+    format: "standard",
+    scope: { sections: [], components: [] },
     kinds: ["incidents", "maintenance"],
     language: "en",
     state: "bouncing",
@@ -209,7 +210,7 @@ test("subscribers are listed, added and imported", async ({ page, member: { api 
     asked.push(new URL(route.request().url()).search);
     return route.fulfill({ json: { success: true, subscribers: [subscriber], counts: {} } });
   });
-  const imported = { success: true, message: "", added: 2, known: 0, refused: [] };
+  const imported = { success: true, message: "", added: 2, known: 0, refused: 0 };
   await page.route("**/subscribers/import", (route) => route.fulfill({ json: imported }));
   await page.route("**/subscriber/save", (route) =>
     route.fulfill({ json: { success: true, subscriber: { ...subscriber, state: "pending" } } }),

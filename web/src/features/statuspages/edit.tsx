@@ -178,7 +178,7 @@ function Editor({ stored, start: makeStart }: { stored?: Statuspage; start: () =
           )}
           {part === "subscribers" && (
             <>
-              {stored && <Subscribers page={stored} edits={edits} />}
+              {stored && edits && <Subscribers page={stored} />}
               <SubscribeFields form={form} />
             </>
           )}

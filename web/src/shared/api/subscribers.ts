@@ -26,10 +26,11 @@ export type SubscriberTopic = "incidents" | "maintenance";
 export interface Subscriber {
   subscriberid: string;
   kind: SubscriberKind;
+  /** Empty after unsubscribing. */
   address: string;
-  format?: "standard" | "statuspage" | null;
+  format: "standard" | "statuspage";
   /** Empty for everything. */
-  scope: { sections?: string[]; components?: string[] };
+  scope: { sections: string[]; components: string[] };
   kinds: SubscriberTopic[];
   language: string;
   state: SubscriberState;
@@ -54,8 +55,8 @@ export interface SaveSubscriber {
   consent?: boolean;
 }
 
-/** How many there are: by kind and state. */
-export type SubscriberCounts = Partial<Record<SubscriberKind | SubscriberState | "total", number>>;
+/** The active ones by kind, and all by state. */
+export type SubscriberCounts = Record<SubscriberKind | SubscriberState, number>;
 
 export interface SubscriberList {
   subscribers: Subscriber[];
@@ -115,7 +116,8 @@ export async function saveSubscriber(client: QueryClient, pageid: string, body: 
 export interface Imported {
   added: number;
   known: number;
-  refused: readonly unknown[] | number;
+  /** Unsubscribed before: they must subscribe again themselves. */
+  refused: number;
 }
 
 export async function importSubscribers(client: QueryClient, pageid: string, subscribers: SaveSubscriber[]): Promise<Imported> {
@@ -141,7 +143,7 @@ export interface UpdateDeliveries {
   waiting: number;
   delivered: number;
   failed: number;
-  failures: { subscriberid: string; kind: SubscriberKind; last_answer?: string | null; at: string }[];
+  failures: { subscriberid: string; kind: SubscriberKind; last_answer: string; at: string }[];
 }
 
 export function incidentDeliveriesQuery(incidentid: string) {
@@ -168,7 +170,7 @@ export async function resendUpdate(client: QueryClient, incidentid: string, upda
 export interface DomainCheck {
   verified: boolean;
   /** What the name server returned. */
-  found: string[] | string | null;
+  found: string[];
   expected: { name: string; type: string; value: string };
   message: string;
 }

@@ -21,6 +21,7 @@ export const statuspages: typeof en.statuspages = {
     "Ihre Adresse funktioniert dann nicht mehr. Auch ihre Regeln, Bilder und die Vorfälle, die keine andere Seite zeigt, werden gelöscht.",
   components: (number) => count(number, "Komponente", "Komponenten"),
   openIncidents: (number) => count(number, "offener Vorfall", "offene Vorfälle"),
+  subscriberCount: (number) => count(number, "Abonnent", "Abonnenten"),
   drafts: (number) => count(number, "Entwurf zu prüfen", "Entwürfe zu prüfen"),
   indicators: {
     none: "Alle Systeme in Betrieb",
@@ -239,6 +240,7 @@ export const statuspages: typeof en.statuspages = {
     anyKind: "Jede Art",
     kinds: { email: "E-Mail", webhook: "Webhook", slack: "Slack", discord: "Discord", teams: "Teams" },
     sources: { self: "abonniert", team: "hinzugefügt", import: "importiert" },
+    erased: "Adresse gelöscht",
     lastDelivery: "letzte Nachricht",
     failures: (number) => count(number, "Fehlversuch", "Fehlversuche"),
     add: "Abonnent hinzufügen",
@@ -407,6 +409,7 @@ export const incidents: typeof en.incidents = {
   rendered: "Was Besucher lesen",
   noText: "Noch kein Text.",
   fromTemplate: "Der Text der Vorlage wird beim Speichern ausgefüllt.",
+  allRecipients: (number) => `Abonnenten: ${number}.`,
   recipients: (emails, webhooks) => `Empfänger: ${emails} per E-Mail, ${webhooks} per Webhook.`,
   deliveries: (delivered, waiting, failed) =>
     [`${delivered} zugestellt`, ...(waiting > 0 ? [`${waiting} warten`] : []), ...(failed > 0 ? [`${failed} fehlgeschlagen`] : [])].join(

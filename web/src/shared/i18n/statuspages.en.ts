@@ -34,6 +34,7 @@ export const statuspages = {
   deleteHelp: "Its address stops working. Its rules, images and the incidents that no other page shows are deleted too.",
   components: (number: number) => count(number, "component", "components"),
   openIncidents: (number: number) => count(number, "open incident", "open incidents"),
+  subscriberCount: (number: number) => count(number, "subscriber", "subscribers"),
   drafts: (number: number) => count(number, "draft to review", "drafts to review"),
   indicators: {
     none: "All systems operational",
@@ -263,6 +264,7 @@ export const statuspages = {
       string
     >,
     sources: { self: "subscribed", team: "added", import: "imported" },
+    erased: "Address erased",
     lastDelivery: "last message",
     failures: (number: number) => count(number, "failure", "failures"),
     add: "Add subscriber",
@@ -439,6 +441,7 @@ export const incidents = {
   rendered: "What visitors read",
   noText: "No text yet.",
   fromTemplate: "The template’s text is filled in when you save.",
+  allRecipients: (number: number) => `Subscribers: ${number}.`,
   recipients: (emails: number, webhooks: number) => `Recipients: ${emails} by email, ${webhooks} by webhook.`,
   deliveries: (delivered: number, waiting: number, failed: number) =>
     [`${delivered} delivered`, ...(waiting > 0 ? [`${waiting} waiting`] : []), ...(failed > 0 ? [`${failed} failed`] : [])].join(", "),

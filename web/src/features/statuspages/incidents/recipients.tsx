@@ -2,13 +2,14 @@
 import { Button } from "@mantine/core";
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Incident } from "../../../shared/api/incidents";
-import { statuspagesQuery, type Statuspage } from "../../../shared/api/statuspages";
+import { statuspagesQuery, type ListedStatuspage, type Statuspage } from "../../../shared/api/statuspages";
 import { incidentDeliveriesQuery, recipientsQuery, resendUpdate, type UpdateDeliveries } from "../../../shared/api/subscribers";
 import { useTexts } from "../../../shared/i18n";
 import { Refresh } from "../../../shared/ui/icons";
 import { Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useRun } from "../../../shared/ui/use-run";
+import { useMayChangePages } from "../labels";
 import { recipientsOf } from "../subscribers/values";
 import styles from "./incidents.module.css";
 
@@ -24,26 +25,27 @@ export function pagesOf(
 }
 
 /** Of these pages, those with subscribers: nothing is asked about the others. */
-function useSubscribed(pageids: readonly string[]): string[] {
+function useSubscribed(pageids: readonly string[]): ListedStatuspage[] {
   const { data = [] } = useQuery(statuspagesQuery);
-  return data
-    .filter(({ pageid, subscribers, published }) => pageids.includes(pageid) && subscribers > 0 && published)
-    .map(({ pageid }) => pageid);
+  return data.filter(({ pageid, subscribers, published }) => pageids.includes(pageid) && subscribers > 0 && published);
 }
 
-/** The number of recipients; nothing if there are none. */
+/** The number of recipients, by kind for those who may see subscribers; nothing if there are none. */
 export function Recipients({ pageids }: { pageids: readonly string[] }) {
   const { incidents: texts } = useTexts();
+  const edits = useMayChangePages("edit");
   const subscribed = useSubscribed(pageids);
   const found = useQueries({
-    queries: subscribed.map((pageid) => recipientsQuery(pageid)),
+    queries: edits ? subscribed.map(({ pageid }) => recipientsQuery(pageid)) : [],
     combine: (results) => results.flatMap(({ data }) => (data ? [recipientsOf(data.counts)] : [])),
   });
-  if (found.length === 0) return null;
-  const sum = (kind: "email" | "webhook") => found.reduce((total, one) => total + one[kind], 0);
+  if (subscribed.length === 0) return null;
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
   return (
     <p className={styles.quiet} role="status">
-      {texts.recipients(sum("email"), sum("webhook"))}
+      {found.length < subscribed.length
+        ? texts.allRecipients(sum(subscribed.map(({ subscribers }) => subscribers)))
+        : texts.recipients(sum(found.map(({ email }) => email)), sum(found.map(({ webhook }) => webhook)))}
     </p>
   );
 }

@@ -13,7 +13,7 @@ import { ButtonRow, FieldPair, FormLayout, Rows } from "../../../shared/ui/form-
 import { showToast } from "../../../shared/ui/toast";
 import { Toggles } from "../../../shared/ui/toggles";
 import styles from "../statuspages.module.css";
-import { addressesOf, bodyOf, check, initial, kinds, MAX_IMPORT, refusedOf, scopeOptions, topics, valuesOf } from "./values";
+import { addressesOf, bodyOf, check, initial, kinds, MAX_IMPORT, scopeOptions, topics, valuesOf } from "./values";
 
 interface Props {
   page: Statuspage;
@@ -139,8 +139,8 @@ export function ImportDialog({ pageid, close }: { pageid: string; close: () => v
     { subscribers: "", consent: false },
     async (values) => {
       const entries = addressesOf(values.subscribers).map((address) => ({ kind: "email" as const, address }));
-      const imported = await importSubscribers(client, pageid, entries);
-      showToast(texts.imported(imported.added, imported.known, refusedOf(imported)));
+      const { added, known, refused } = await importSubscribers(client, pageid, entries);
+      showToast(texts.imported(added, known, refused));
       close();
     },
     ({ subscribers, consent }) => {

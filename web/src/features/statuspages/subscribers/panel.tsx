@@ -42,7 +42,8 @@ const DELAY = 300;
 
 const tones: Record<SubscriberState, Tone> = { active: "up", pending: "wait", bouncing: "down", unsubscribed: "rest" };
 
-export function Subscribers({ page: stored, edits }: { page: Statuspage; edits: boolean }) {
+/** For those who may edit the page: nobody else sees addresses. */
+export function Subscribers({ page: stored }: { page: Statuspage }) {
   const t = useTexts();
   const { subscribers: texts } = t.statuspages;
   const [state, setState] = useState<SubscriberState | undefined>();
@@ -58,7 +59,7 @@ export function Subscribers({ page: stored, edits }: { page: Statuspage; edits: 
   return (
     <Panel title={texts.title} lead={texts.lead}>
       <div className={page.fields}>
-        {edits && <Actions pageid={stored.pageid} ask={ask} />}
+        <Actions pageid={stored.pageid} ask={ask} />
         <div className={styles.filters}>
           <TextInput
             type="search"
@@ -95,7 +96,7 @@ export function Subscribers({ page: stored, edits }: { page: Statuspage; edits: 
         {data && !isEmpty && (
           <ul aria-label={texts.title}>
             {data.subscribers.map((one) => (
-              <Row key={one.subscriberid} subscriber={one} pageid={stored.pageid} edits={edits} edit={() => ask(one)} />
+              <Row key={one.subscriberid} subscriber={one} pageid={stored.pageid} edit={() => ask(one)} />
             ))}
           </ul>
         )}
@@ -143,16 +144,16 @@ function Actions({ pageid, ask }: { pageid: string; ask: (what: "add" | "import"
 interface RowProps {
   subscriber: Subscriber;
   pageid: string;
-  edits: boolean;
   edit: () => void;
 }
 
-function Row({ subscriber, pageid, edits, edit }: RowProps) {
+function Row({ subscriber, pageid, edit }: RowProps) {
   const t = useTexts();
   const { subscribers: texts } = t.statuspages;
   const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
-  const { address, kind, state, source, created, last_delivery, failures } = subscriber;
+  const { kind, state, source, created, last_delivery, failures } = subscriber;
+  const address = subscriber.address || texts.erased;
   return (
     <>
       <ListRow
@@ -160,16 +161,16 @@ function Row({ subscriber, pageid, edits, edit }: RowProps) {
         face={kind === "email" ? <Mail /> : <Hook />}
         badges={<Badge tone={tones[state]}>{texts.states[state]}</Badge>}
         menu={
-          edits && (
-            <>
+          <>
+            {state !== "unsubscribed" && (
               <Menu.Item leftSection={<Pencil />} onClick={edit}>
                 {t.statuspages.edit}
               </Menu.Item>
-              <Menu.Item leftSection={<Trash />} color="red" onClick={() => setDeleting(true)}>
-                {t.monitors.delete}
-              </Menu.Item>
-            </>
-          )
+            )}
+            <Menu.Item leftSection={<Trash />} color="red" onClick={() => setDeleting(true)}>
+              {t.monitors.delete}
+            </Menu.Item>
+          </>
         }
       >
         {texts.kinds[kind]} · {texts.sources[source]} · <Moment at={created} />

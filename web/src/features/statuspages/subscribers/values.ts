@@ -1,7 +1,6 @@
 /** The values of a subscriber's form, and of an import. */
 import { valuesOfSet, type StatuspageLanguage } from "../../../shared/api/closed-sets";
 import type {
-  Imported,
   SaveSubscriber,
   Subscriber,
   SubscriberCounts,
@@ -34,11 +33,11 @@ export function initial(language: StatuspageLanguage): Values {
 }
 
 export function valuesOf(subscriber: Subscriber): Values {
-  const { sections = [], components = [] } = subscriber.scope;
+  const { sections, components } = subscriber.scope;
   return {
     kind: subscriber.kind,
     address: subscriber.address,
-    format: subscriber.format ?? "standard",
+    format: subscriber.format,
     scope: [...sections.map((id) => SECTION + id), ...components.map((id) => COMPONENT + id)],
     kinds: subscriber.kinds,
     language: subscriber.language as StatuspageLanguage,
@@ -103,13 +102,7 @@ export function addressesOf(text: string): string[] {
   return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
 }
 
-/** How many an import did not take. */
-export function refusedOf({ refused }: Imported): number {
-  return typeof refused === "number" ? refused : refused.length;
-}
-
 /** Those that get a message, by kind; those of chat tools count as webhooks. */
-export function recipientsOf(counts: SubscriberCounts): { email: number; webhook: number } {
-  const { email = 0, webhook = 0, slack = 0, discord = 0, teams = 0 } = counts;
+export function recipientsOf({ email, webhook, slack, discord, teams }: SubscriberCounts): { email: number; webhook: number } {
   return { email, webhook: webhook + slack + discord + teams };
 }
