@@ -2,7 +2,7 @@
 import { Button, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { find, valuesOfSet, type SectionCollapsed, type UptimeFrom } from "../../shared/api/closed-sets";
+import { find, valuesOfSet, type ComponentChoice, type SectionCollapsed, type UptimeFrom } from "../../shared/api/closed-sets";
 import { monitorsQuery } from "../../shared/api/monitors";
 import { useTexts } from "../../shared/i18n";
 import { FormError } from "../../shared/ui/error-notice";
@@ -22,6 +22,7 @@ import {
   newComponent,
   newSection,
   toSection,
+  type ComponentDisplayValues,
   type ComponentValues,
   type SectionValues,
 } from "./values";
@@ -253,10 +254,13 @@ function ComponentFields({ component, prefix, place, errors, warnings, change, r
 
 const uptimes = valuesOfSet<UptimeFrom>({ monitors: true, incidents: true, none: true });
 
+const choices = valuesOfSet<ComponentChoice>({ inherit: true, yes: true, no: true });
+const shownParts = ["uptime", "response_time", "certificate"] as const satisfies readonly (keyof ComponentDisplayValues)[];
+
 /** What few components need. */
 function MoreFields({ component, prefix, errors, change }: Pick<ComponentProps, "component" | "prefix" | "errors" | "change">) {
   const { statuspages: texts } = useTexts();
-  const { link, alias, uptime_from } = component;
+  const { link, alias, uptime_from, display } = component;
   return (
     <>
       <FieldPair wide>
@@ -294,6 +298,20 @@ function MoreFields({ component, prefix, errors, change }: Pick<ComponentProps, 
         error={errors[`${prefix}.uptime_from`]}
         onChange={(value) => change({ uptime_from: find(uptimes, value) ?? uptime_from })}
       />
+      <div className={styles.filters}>
+        {shownParts.map((part) => (
+          <Select
+            key={part}
+            name={`${prefix}.display.${part}`}
+            label={texts.componentDisplay[part]}
+            data={choices.map((value) => ({ value, label: texts.displayChoices[value] }))}
+            allowDeselect={false}
+            value={display[part]}
+            error={errors[`${prefix}.display.${part}`]}
+            onChange={(value) => change({ display: { ...display, [part]: find(choices, value) ?? display[part] } })}
+          />
+        ))}
+      </div>
     </>
   );
 }

@@ -78,9 +78,9 @@ function listOf(lines: readonly string[]): Block {
   return { type: "list", ordered: /^\s*\d/.test(lines[0] ?? ""), items: items.map(parseInline) };
 }
 
-/** In the order in which they are tried at each place. */
+/** In the order in which they are tried at each place. All are limited, so that a text of any form is parsed in a short time. */
 const SPANS =
-  /\\([!-/:-@[-`{-~])|(`+)(.+?)\2(?!`)|\[([^\]\n]+)\]\(([^\s()]+)\)|<((?:https?:\/\/|mailto:)[^\s<>]+)>|(\*\*|__)(?=\S)(.+?)(?<=\S)\7(?![*_])|(\*|_)(?=\S)(.+?)(?<=\S)\9|( {2,}|\\)\n/s;
+  /\\([!-/:-@[-`{-~])|(`+)(.{1,1000}?)\2(?!`)|\[([^\]\n]{1,1000})\]\(([^\s()]{1,2000})\)|<((?:https?:\/\/|mailto:)[^\s<>]+)>|(\*\*|__)(?=\S)(.{1,2000}?)(?<=\S)\7(?![*_])|(\*|_)(?=\S)(.{1,2000}?)(?<=\S)\9|( {2,}|\\)\n/s;
 
 function parseInline(text: string): Inline[] {
   const parts: Inline[] = [];

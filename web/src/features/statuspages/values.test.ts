@@ -17,6 +17,7 @@ const component = {
   link: "",
   alias: "",
   uptime_from: "monitors",
+  display: { uptime: "inherit", response_time: "inherit", certificate: "no" },
   texts: {},
 };
 

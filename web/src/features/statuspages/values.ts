@@ -1,5 +1,12 @@
 /** The values of a status page's form, with the field names that the service uses in its errors, and the requests they become. */
-import type { ComponentStatus, SectionCollapsed, StatuspageAccess, StatuspageLanguage, UptimeFrom } from "../../shared/api/closed-sets";
+import type {
+  ComponentChoice,
+  ComponentStatus,
+  SectionCollapsed,
+  StatuspageAccess,
+  StatuspageLanguage,
+  UptimeFrom,
+} from "../../shared/api/closed-sets";
 import type { SaveStatuspage, Statuspage } from "../../shared/api/statuspages";
 import type { Texts } from "../../shared/i18n";
 import { durationOf, durationText } from "../../shared/ui/duration-input";
@@ -22,7 +29,15 @@ export interface ComponentValues {
   alias: string;
   /** Undefined for the one that fits: monitors if it has some. */
   uptime_from: UptimeFrom | undefined;
+  /** What of it is shown; unless set, what the page shows of all. */
+  display: ComponentDisplayValues;
   texts: Translations;
+}
+
+export interface ComponentDisplayValues {
+  uptime: ComponentChoice;
+  response_time: ComponentChoice;
+  certificate: ComponentChoice;
 }
 
 export interface SectionValues {
@@ -122,6 +137,7 @@ export function newComponent(part: Partial<ComponentValues> = {}): ComponentValu
     link: "",
     alias: "",
     uptime_from: undefined,
+    display: { uptime: "inherit", response_time: "inherit", certificate: "inherit" },
     texts: {},
     ...part,
   };
@@ -207,6 +223,11 @@ export function valuesOf(page: Statuspage): Values {
         link: one.link,
         alias: one.alias,
         uptime_from: one.uptime_from,
+        display: {
+          uptime: one.display.uptime ?? "inherit",
+          response_time: one.display.response_time ?? "inherit",
+          certificate: one.display.certificate ?? "inherit",
+        },
         texts: translationsOf(one.texts),
       })),
     })),

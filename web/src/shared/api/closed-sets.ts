@@ -44,6 +44,7 @@ export type ShownImpact = Schemas["ShownImpact"];
 export type Impact = Schemas["Impact"];
 export type RuleMode = Schemas["RuleMode"];
 export type OnRecovery = Schemas["OnRecovery"];
+export type ComponentChoice = Schemas["ComponentChoice"];
 export type UptimeFrom = Schemas["UptimeFrom"];
 export type SectionCollapsed = Schemas["SectionCollapsed"];
 export type StatuspageImage = Schemas["StatuspageImage"];

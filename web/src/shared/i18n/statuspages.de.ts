@@ -84,6 +84,8 @@ export const statuspages: typeof en.statuspages = {
   aliasHelp: "Freiwillig. Für die Adressen von Badges: a-z, 0-9 und Bindestriche.",
   uptimeFrom: "Verfügbarkeit aus",
   uptimes: { automatic: "Was passt", monitors: "Ihren Monitoren", incidents: "Vorfällen", none: "Nicht zeigen" },
+  componentDisplay: { uptime: "Verfügbarkeit", response_time: "Antwortzeit", certificate: "Zertifikat" },
+  displayChoices: { inherit: "Wie die Seite", yes: "Zeigen", no: "Nicht zeigen" },
   moveTo: "In einen anderen Abschnitt verschieben",
   chooseSection: "Abschnitt wählen",
   nameWarning: "Das sieht nach einem Hostnamen oder einer Adresse aus. Besucher werden es sehen.",

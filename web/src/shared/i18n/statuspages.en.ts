@@ -1,5 +1,6 @@
 /** The texts of status pages and their incidents. Other languages have the same keys; see statuspages.de.ts. */
 import type {
+  ComponentChoice,
   IncidentKind,
   IncidentStatus,
   Indicator,
@@ -100,6 +101,8 @@ export const statuspages = {
     UptimeFrom | "automatic",
     string
   >,
+  componentDisplay: { uptime: "Uptime", response_time: "Response time", certificate: "Certificate" },
+  displayChoices: { inherit: "As the page", yes: "Show", no: "Don’t show" } satisfies Record<ComponentChoice, string>,
   moveTo: "Move to another section",
   chooseSection: "Choose a section",
   nameWarning: "This looks like a host name or an address. Visitors will see it.",
