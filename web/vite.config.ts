@@ -52,7 +52,7 @@ const maintenance = {
 /** The fields and lists that alerts, maintenance, on-call pages and forms share. */
 const alerting = {
   name: "alerting",
-  test: /src\/shared\/(api\/(alerting-sets|policies|schedules)|lib\/(hours|moved|selector)|ui\/(calendar-feed|duration-input|fields|hours-field|link-tabs|selector-fields|sortable-list|timeline|toggles|zone-field))\./,
+  test: /src\/shared\/(api\/(alerting-sets|policies|schedules)|lib\/(hours|moved|selector)|ui\/(calendar-feed|duration-input|fields|hours-field|link-tabs|rows|selector-fields|sortable-list|timeline|toggles|zone-field))\./,
 };
 
 /** Drops the colors of Mantine that no component of ours has: each has about thirty variables. */

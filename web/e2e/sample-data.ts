@@ -131,11 +131,16 @@ async function createStatuspageData(member: Member, monitorid: string): Promise<
     pageids: [statuspage.pageid],
     update: { status: "scheduled", body: "Ten minutes." },
   });
+  const template = { name: "Outage", title: "{{ components }} fails", body: "We are looking into it." };
+  const { incidenttemplate } = await member.api.post<{ incidenttemplate: { templateid: string } }>("incidenttemplate/save", template);
+  const rule = { name: "Outages", mode: "draft", templateid: incidenttemplate.templateid, show_cause: true };
+  await member.api.post("statuspage/save", { pageid: statuspage.pageid, languages: ["de"], rules: [rule] });
   return [
     "/statuspages",
     "/statuspage/new",
     `/statuspage/${statuspage.pageid}`,
     "/incidents",
+    "/incidenttemplates",
     "/incident/new",
     "/incident/new?kind=maintenance",
     `/incident/${incident.incidentid}`,

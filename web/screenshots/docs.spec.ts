@@ -51,6 +51,20 @@ async function createOnCallData(api: Api, monitorid: string) {
   await api.post("routing/save", { rules });
 }
 
+/** A published page with the demo's monitors, an open incident and a rule. */
+async function createStatuspage(api: Api, monitors: readonly { monitorid: string; name: string }[]): Promise<string> {
+  const components = monitors.slice(0, 6).map(({ monitorid, name }) => ({ name, monitors: [monitorid] }));
+  const sections = [
+    { name: "Shop", components: components.slice(0, 3) },
+    { name: "Infrastructure", components: components.slice(3) },
+  ];
+  const page = { name: "Example status", published: true, languages: ["de"], sections, rules: [{ name: "Outages" }] };
+  const { statuspage } = await api.post<{ statuspage: { pageid: string } }>("statuspage/save", page);
+  const update = { status: "identified", body: "Images load **slowly**. We are moving them to another region." };
+  await api.post("incident/save", { pageids: [statuspage.pageid], title: "Slow images", update });
+  return statuspage.pageid;
+}
+
 test("screenshots", async ({ page, request }) => {
   test.setTimeout(240_000);
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -101,6 +115,11 @@ test("screenshots", async ({ page, request }) => {
   await expect(page.getByRole("region", { name: "Who would be notified" })).toContainText("Production");
   await page.mouse.move(0, 0);
   await page.screenshot({ path: `${FOLDER}/routing.png`, fullPage: true });
+
+  const pageid = await createStatuspage(api, monitors);
+  await page.goto(`/statuspage/${pageid}`);
+  await expect(page.frameLocator("iframe[title=Preview]").getByRole("main")).toContainText("Slow images");
+  await page.screenshot({ path: `${FOLDER}/statuspage.png` });
 
   const card = {
     cardholderName: "Ann Example",

@@ -44,6 +44,7 @@ const routes: AppRoute[] = [
   { path: "/statuspage/new", audience: "edit", load: statuspages },
   { path: "/statuspage/:id", audience: "view", load: statuspages },
   { path: "/incidents", audience: "view", load: statuspages },
+  { path: "/incidenttemplates", audience: "view", load: statuspages },
   { path: "/incident/new", audience: "respond", load: statuspages },
   { path: "/incident/:id", audience: "view", load: statuspages },
   { path: "/notifiers", audience: "view", load: later(() => import("../features/notifiers/page")) },

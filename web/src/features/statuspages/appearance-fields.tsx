@@ -1,15 +1,17 @@
 /** How a page looks, and what it shows. */
-import { MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { Button, MultiSelect, NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { find, valuesOfSet, type StatuspageLanguage } from "../../shared/api/closed-sets";
 import { useTexts } from "../../shared/i18n";
+import { DurationInput } from "../../shared/ui/duration-input";
 import { flag, text } from "../../shared/ui/form";
 import { FieldPair } from "../../shared/ui/form-layout";
 import page from "../../shared/ui/form-page.module.css";
+import { Cross, Plus } from "../../shared/ui/icons";
 import { Panel } from "../../shared/ui/page";
 import { ZoneField } from "../../shared/ui/zone-field";
 import type { PageForm } from "./edit";
 import styles from "./statuspages.module.css";
-import type { Values } from "./values";
+import { MAX_LINKS, type LinkValues, type Values } from "./values";
 
 const MAX_CSS = 20_000;
 
@@ -92,6 +94,7 @@ export function AppearanceFields({ form, warnings }: { form: PageForm; warnings:
           maxRows={6}
           maxLength={1000}
         />
+        <LinkFields form={form} />
         <Textarea
           {...text(form, "appearance.custom_css")}
           className={styles.code}
@@ -109,6 +112,57 @@ export function AppearanceFields({ form, warnings }: { form: PageForm; warnings:
   );
 }
 
+/** The links in the head of the page. */
+function LinkFields({ form }: { form: PageForm }) {
+  const t = useTexts();
+  const { appearance: texts } = t.statuspages;
+  const links = form.values["appearance.links"];
+  const set = (next: LinkValues[]) => form.set("appearance.links", next);
+  const change = (place: number, part: Partial<LinkValues>) => set(links.map((one, at) => (at === place ? { ...one, ...part } : one)));
+  return (
+    <fieldset className={styles.section}>
+      <legend>{texts.links}</legend>
+      {links.map((link, place) => (
+        // Links have no id; a line is only ever removed, never moved.
+        <div key={place} className={styles.link}>
+          {(["text", "url"] as const).map((field) => (
+            <TextInput
+              key={field}
+              name={`appearance.links.${place}.${field}`}
+              type={field === "url" ? "url" : "text"}
+              aria-label={texts.linkField[field](place + 1)}
+              placeholder={field === "url" ? "https://example.com" : texts.linkText}
+              maxLength={field === "url" ? 2048 : 100}
+              autoComplete="off"
+              value={link[field]}
+              error={form.errors[`appearance.links.${place}.${field}`]}
+              onChange={({ currentTarget }) => change(place, { [field]: currentTarget.value })}
+            />
+          ))}
+          <Button
+            variant="subtle"
+            color="red"
+            px={8}
+            aria-label={t.statuspages.removeComponent(link.text || texts.linkField.text(place + 1))}
+            onClick={() => set(links.filter((_, at) => at !== place))}
+          >
+            <Cross />
+          </Button>
+        </div>
+      ))}
+      {links.length < MAX_LINKS && (
+        <div>
+          <Button variant="default" size="xs" leftSection={<Plus />} onClick={() => set([...links, { text: "", url: "" }])}>
+            {texts.addLink}
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+const collapses = ["never", "always", "operational"] as const;
+
 const shown = ["bars", "uptime", "response_times", "certificates", "outages"] as const satisfies readonly (keyof {
   [F in keyof Values as F extends `display.${infer Name}` ? Name : never]: true;
 })[];
@@ -119,20 +173,70 @@ export function DisplayFields({ form }: { form: PageForm }) {
   return (
     <Panel title={texts.title}>
       <div className={page.fields}>
-        <Select
-          name="display.history_days"
+        <FieldPair wide>
+          <Select
+            name="display.history_days"
+            label={texts.history}
+            data={spans.map((days) => ({ value: String(days), label: texts.days(days) }))}
+            allowDeselect={false}
+            value={String(form.values["display.history_days"])}
+            error={form.errors["display.history_days"]}
+            onChange={(value) => value !== null && form.set("display.history_days", Number(value))}
+          />
+          <Count form={form} field="display.incident_days" label={texts.incidentDays} max={30} />
+        </FieldPair>
+        <FieldPair wide>
+          <Select
+            name="display.collapsed"
+            label={texts.collapsed}
+            data={collapses.map((value) => ({ value, label: texts.collapses[value] }))}
+            allowDeselect={false}
+            value={form.values["display.collapsed"]}
+            error={form.errors["display.collapsed"]}
+            onChange={(value) => form.set("display.collapsed", find(collapses, value) ?? "never")}
+          />
+          <Count form={form} field="display.decimals" label={texts.decimals} max={4} />
+        </FieldPair>
+        <DurationInput
+          name="shown_after"
           className={styles.short}
-          label={texts.history}
-          data={spans.map((days) => ({ value: String(days), label: texts.days(days) }))}
-          allowDeselect={false}
-          value={String(form.values["display.history_days"])}
-          error={form.errors["display.history_days"]}
-          onChange={(value) => value !== null && form.set("display.history_days", Number(value))}
+          label={texts.shownAfter}
+          description={texts.shownAfterHelp}
+          placeholder={texts.atOnce}
+          value={form.values.shown_after}
+          error={form.errors.shown_after}
+          change={(value) => form.set("shown_after", value)}
         />
         {shown.map((name) => (
           <Switch key={name} {...flag(form, `display.${name}`)} label={texts[name]} />
         ))}
       </div>
     </Panel>
+  );
+}
+
+function Count({
+  form,
+  field,
+  label,
+  max,
+}: {
+  form: PageForm;
+  field: "display.decimals" | "display.incident_days";
+  label: string;
+  max: number;
+}) {
+  return (
+    <NumberInput
+      name={field}
+      label={label}
+      min={0}
+      max={max}
+      allowDecimal={false}
+      allowNegative={false}
+      value={form.values[field]}
+      error={form.errors[field]}
+      onChange={(value) => form.set(field, typeof value === "number" ? value : 0)}
+    />
   );
 }

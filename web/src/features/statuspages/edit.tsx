@@ -1,5 +1,6 @@
 /** Creates or edits a status page: its layout, appearance and access beside a preview. */
 import { Button, Switch, Textarea, TextInput } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { isNotFound } from "../../shared/api/error";
@@ -21,11 +22,16 @@ import { showToast } from "../../shared/ui/toast";
 import { UnsavedChangesGuard } from "../../shared/ui/unsaved-changes";
 import { AccessFields } from "./access-fields";
 import { AppearanceFields, DisplayFields } from "./appearance-fields";
+import { Domains } from "./domains";
 import { Embedding } from "./embedding";
+import { Images } from "./images";
 import { useMayChangePages } from "./labels";
 import { LayoutFields } from "./layout-fields";
 import { Preview, usePreview } from "./preview";
+import { Rules } from "./rules";
 import styles from "./statuspages.module.css";
+import { SubscribeFields, Subscribers } from "./subscribers/panel";
+import { TranslationFields } from "./translations";
 import { bodyOf, changesOf, check, fieldName, proposal, valuesOf, type Values } from "./values";
 
 export type PageForm = Form<Values>;
@@ -55,13 +61,19 @@ function StoredPage({ id }: { id: string }) {
   return <Editor key={id} stored={data} start={() => valuesOf(data)} />;
 }
 
-const parts = ["layout", "appearance", "access", "embedding"] as const;
+const parts = ["layout", "appearance", "access", "subscribers", "rules", "embedding", "preview"] as const;
 type Part = (typeof parts)[number];
+
+/** Narrower windows have no room for the preview beside the form. */
+const NARROW = "(max-width: 899px)";
 
 /** The part of the form that has a field. */
 function partOf(field: string): Part {
-  if (/^(appearance|display|language|timezone|footer)/.test(field)) return "appearance";
-  return /^(access|password|allowed_networks|indexed|slug)/.test(field) ? "access" : "layout";
+  if (/^(appearance|display|language|timezone|footer|texts|shown_after)/.test(field)) return "appearance";
+  if (/^(access|password|allowed_networks|indexed|slug|domains)/.test(field)) return "access";
+  if (field.startsWith("subscribe")) return "subscribers";
+  if (field.startsWith("rules")) return "rules";
+  return field === "embed_origins" ? "embedding" : "layout";
 }
 
 function Editor({ stored, start: makeStart }: { stored?: Statuspage; start: () => Values }) {
@@ -90,7 +102,11 @@ function Editor({ stored, start: makeStart }: { stored?: Statuspage; start: () =
     .filter((field) => errors[field] !== undefined)
     .map(partOf);
   // New errors in another part are shown there, until the user chooses one.
-  const part = chosen.errors === errors || wrong[0] === undefined || wrong.includes(chosen.part) ? chosen.part : wrong[0];
+  const shown = chosen.errors === errors || wrong[0] === undefined || wrong.includes(chosen.part) ? chosen.part : wrong[0];
+  const isNarrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
+  const part = shown === "preview" && !isNarrow ? "layout" : shown;
+  // Badges are those of a stored page; the preview is for those who edit.
+  const isOffered = (each: Part) => (each === "embedding" ? base !== undefined : each !== "preview" || (isNarrow && edits));
   const preview = usePreview(form.values, base?.pageid, edits);
   const warnings = Object.fromEntries((preview.data?.warnings ?? []).map(({ field, message }) => [fieldName(field), message]));
   return (
@@ -115,7 +131,7 @@ function Editor({ stored, start: makeStart }: { stored?: Statuspage; start: () =
           <div className={styles.parts}>
             <SegmentedControl
               label={texts.parts}
-              choices={parts.filter((each) => each !== "embedding" || base).map((each) => [each, texts.partNames[each]] as const)}
+              choices={parts.filter(isOffered).map((each) => [each, texts.partNames[each]] as const)}
               chosen={part}
               choose={(next) => choose({ part: next, errors })}
             />
@@ -140,6 +156,8 @@ function Editor({ stored, start: makeStart }: { stored?: Statuspage; start: () =
             <>
               <AppearanceFields form={form} warnings={warnings} />
               <DisplayFields form={form} />
+              {stored ? <Images page={stored} edits={edits} /> : <Panel title={texts.images.title} lead={texts.images.later} />}
+              <TranslationFields form={form} />
             </>
           )}
           {part === "access" && (
@@ -154,14 +172,24 @@ function Editor({ stored, start: makeStart }: { stored?: Statuspage; start: () =
                   spellCheck={false}
                 />
               </Panel>
+              <Domains form={form} stored={stored} edits={edits} />
               <AccessFields form={form} stored={stored} />
             </>
           )}
-          {part === "embedding" && stored && <Embedding page={stored} />}
+          {part === "subscribers" && (
+            <>
+              {stored && edits && <Subscribers page={stored} />}
+              <SubscribeFields form={form} />
+            </>
+          )}
+          {part === "rules" && <Rules form={form} edits={edits} />}
+          {part === "embedding" && stored && <Embedding page={stored} form={form} />}
         </div>
-        <aside className={`${page.beside} ${styles.beside}`}>
-          <Preview preview={preview} languages={[form.values.language, ...form.values.languages]} enabled={edits} />
-        </aside>
+        {(!isNarrow || part === "preview") && (
+          <aside className={`${page.beside} ${styles.beside}`}>
+            <Preview preview={preview} languages={[form.values.language, ...form.values.languages]} enabled={edits} />
+          </aside>
+        )}
         {edits && (
           <div className={page.foot}>
             <FormError text={form.fault} />

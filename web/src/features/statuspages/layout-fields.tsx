@@ -2,7 +2,7 @@
 import { Button, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { find } from "../../shared/api/closed-sets";
+import { find, valuesOfSet, type ComponentChoice, type SectionCollapsed, type UptimeFrom } from "../../shared/api/closed-sets";
 import { monitorsQuery } from "../../shared/api/monitors";
 import { useTexts } from "../../shared/i18n";
 import { FormError } from "../../shared/ui/error-notice";
@@ -22,6 +22,7 @@ import {
   newComponent,
   newSection,
   toSection,
+  type ComponentDisplayValues,
   type ComponentValues,
   type SectionValues,
 } from "./values";
@@ -62,6 +63,9 @@ export function LayoutFields({ form, warnings }: Props) {
                 error={form.errors[`sections.${place}.name`]}
                 onChange={({ currentTarget }) => change(section, { name: currentTarget.value })}
               />
+              {section.name !== "" && (
+                <SectionDetails section={section} prefix={`sections.${place}`} errors={form.errors} change={change} />
+              )}
               <SortableList
                 label={texts.componentsOf(nameOf(section, place))}
                 items={section.components}
@@ -118,6 +122,43 @@ export function LayoutFields({ form, warnings }: Props) {
         )}
       </div>
     </Panel>
+  );
+}
+
+interface SectionProps {
+  section: SectionValues;
+  prefix: string;
+  errors: Warnings;
+  change: (section: SectionValues, part: Partial<SectionValues>) => void;
+}
+
+const collapses = valuesOfSet<SectionCollapsed>({ inherit: true, never: true, always: true, operational: true });
+
+/** What only a section with a heading has. */
+function SectionDetails({ section, prefix, errors, change }: SectionProps) {
+  const { statuspages: texts } = useTexts();
+  const { description, collapsed } = section;
+  return (
+    <FieldPair wide>
+      <TextInput
+        name={`${prefix}.description`}
+        label={texts.componentDescription}
+        maxLength={2000}
+        autoComplete="off"
+        value={description}
+        error={errors[`${prefix}.description`]}
+        onChange={({ currentTarget }) => change(section, { description: currentTarget.value })}
+      />
+      <Select
+        name={`${prefix}.collapsed`}
+        label={texts.display.collapsed}
+        data={collapses.map((value) => ({ value, label: value === "inherit" ? texts.asPage : texts.display.collapses[value] }))}
+        allowDeselect={false}
+        value={collapsed}
+        error={errors[`${prefix}.collapsed`]}
+        onChange={(value) => change(section, { collapsed: find(collapses, value) ?? collapsed })}
+      />
+    </FieldPair>
   );
 }
 
@@ -195,6 +236,7 @@ function ComponentFields({ component, prefix, place, errors, warnings, change, r
             checked={component.only_show_if_degraded}
             onChange={({ currentTarget }) => change({ only_show_if_degraded: currentTarget.checked })}
           />
+          <MoreFields component={component} prefix={prefix} errors={errors} change={change} />
           {elsewhere.length > 0 && (
             <Select
               label={texts.moveTo}
@@ -207,6 +249,70 @@ function ComponentFields({ component, prefix, place, errors, warnings, change, r
         </div>
       )}
     </div>
+  );
+}
+
+const uptimes = valuesOfSet<UptimeFrom>({ monitors: true, incidents: true, none: true });
+
+const choices = valuesOfSet<ComponentChoice>({ inherit: true, yes: true, no: true });
+const shownParts = ["uptime", "response_time", "certificate"] as const satisfies readonly (keyof ComponentDisplayValues)[];
+
+/** What few components need. */
+function MoreFields({ component, prefix, errors, change }: Pick<ComponentProps, "component" | "prefix" | "errors" | "change">) {
+  const { statuspages: texts } = useTexts();
+  const { link, alias, uptime_from, display } = component;
+  return (
+    <>
+      <FieldPair wide>
+        <TextInput
+          name={`${prefix}.link`}
+          type="url"
+          label={texts.link}
+          description={texts.linkHelp}
+          placeholder="https://example.com"
+          maxLength={2048}
+          autoComplete="off"
+          value={link}
+          error={errors[`${prefix}.link`]}
+          onChange={({ currentTarget }) => change({ link: currentTarget.value })}
+        />
+        <TextInput
+          name={`${prefix}.alias`}
+          label={texts.alias}
+          description={texts.aliasHelp}
+          maxLength={64}
+          autoComplete="off"
+          spellCheck={false}
+          value={alias}
+          error={errors[`${prefix}.alias`]}
+          onChange={({ currentTarget }) => change({ alias: currentTarget.value })}
+        />
+      </FieldPair>
+      <Select
+        name={`${prefix}.uptime_from`}
+        label={texts.uptimeFrom}
+        placeholder={texts.uptimes.automatic}
+        data={uptimes.map((value) => ({ value, label: texts.uptimes[value] }))}
+        allowDeselect={false}
+        value={uptime_from ?? null}
+        error={errors[`${prefix}.uptime_from`]}
+        onChange={(value) => change({ uptime_from: find(uptimes, value) ?? uptime_from })}
+      />
+      <div className={styles.filters}>
+        {shownParts.map((part) => (
+          <Select
+            key={part}
+            name={`${prefix}.display.${part}`}
+            label={texts.componentDisplay[part]}
+            data={choices.map((value) => ({ value, label: texts.displayChoices[value] }))}
+            allowDeselect={false}
+            value={display[part]}
+            error={errors[`${prefix}.display.${part}`]}
+            onChange={(value) => change({ display: { ...display, [part]: find(choices, value) ?? display[part] } })}
+          />
+        ))}
+      </div>
+    </>
   );
 }
 

@@ -62,7 +62,7 @@ export function StatuspageList() {
 
 function Row({ page, drafts, changeable }: { page: ListedStatuspage; drafts: number; changeable: boolean }) {
   const { statuspages: texts } = useTexts();
-  const { pageid, name, url, published, components, open_incidents, indicator, access } = page;
+  const { pageid, name, url, published, components, open_incidents, subscribers, indicator, access } = page;
   return (
     <li className={styles.row}>
       <div className={styles.names}>
@@ -82,6 +82,7 @@ function Row({ page, drafts, changeable }: { page: ListedStatuspage; drafts: num
       <div className={styles.what}>
         <span>{texts.components(components)}</span>
         {open_incidents > 0 && <span>{texts.openIncidents(open_incidents)}</span>}
+        {subscribers > 0 && <span className={styles.quiet}>{texts.subscriberCount(subscribers)}</span>}
         {drafts > 0 && (
           <Link to="/incidents" className={styles.drafts}>
             {texts.drafts(drafts)}

@@ -2,7 +2,7 @@
  * The page as visitors would see it, in a frame that runs no scripts. The content security policy allows no inline
  * styles, so the style sheet is constructed.
  */
-import { Select } from "@mantine/core";
+import { Select, Switch } from "@mantine/core";
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { find } from "../../shared/api/closed-sets";
@@ -24,6 +24,8 @@ interface Options {
   show: Show;
   scheme: "light" | "dark" | null;
   language: Language | null;
+  /** Whether the first component is shown as down. */
+  outage: boolean;
 }
 
 interface PreviewState extends Pick<UseQueryResult<Awaited<ReturnType<typeof previewStatuspage>>>, "data" | "error"> {
@@ -31,22 +33,33 @@ interface PreviewState extends Pick<UseQueryResult<Awaited<ReturnType<typeof pre
   set: (part: Partial<Options>) => void;
 }
 
+/** The values with the first component down, whatever its monitors say. */
+function withOutage(values: Values): Values {
+  const [first, ...others] = values.sections;
+  const [component, ...rest] = first?.components ?? [];
+  if (!first || !component) return values;
+  const down = { ...component, monitors: [], tag: "", own_status: "major_outage" as const };
+  return { ...values, sections: [{ ...first, components: [down, ...rest] }, ...others] };
+}
+
 /** The preview of the values, shortly after the last change. */
 export function usePreview(values: Values, pageid: string | undefined, enabled: boolean): PreviewState {
-  const [options, setOptions] = useState<Options>({ show: "front", scheme: null, language: null });
+  const [options, setOptions] = useState<Options>({ show: "front", scheme: null, language: null, outage: false });
   const [settled, settle] = useState(values);
   useEffect(() => {
     const timer = setTimeout(() => settle(values), DELAY);
     return () => clearTimeout(timer);
   }, [values]);
-  const { show, scheme, language } = options;
-  const body = bodyOf(settled);
+  const { show, scheme, language, outage } = options;
+  const body = bodyOf(outage ? withOutage(settled) : settled);
   const { appearance } = body;
-  // Who can see the page does not change it, and a password may not have been chosen yet.
+  // Who can see the page, and where, does not change it, and a password may not have been chosen yet.
   const sent = {
     ...body,
     access: undefined,
     password: undefined,
+    domains: undefined,
+    rules: undefined,
     pageid,
     ...(scheme && { appearance: { ...appearance, scheme } }),
     ...(language && { language }),
@@ -103,6 +116,12 @@ export function Preview({ preview: { data, error, options, set }, languages, ena
           allowDeselect={false}
           value={options.show}
           onChange={(value) => set({ show: find(shows, value) ?? "front" })}
+        />
+        <Switch
+          size="xs"
+          label={texts.outage}
+          checked={options.outage}
+          onChange={({ currentTarget }) => set({ outage: currentTarget.checked })}
         />
         {choices.length > 1 && (
           <Select

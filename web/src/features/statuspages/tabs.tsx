@@ -1,8 +1,8 @@
-/** The links between the lists of status pages and of incidents. */
+/** The links between the lists of status pages, of incidents and of their templates. */
 import { useTexts } from "../../shared/i18n";
 import { LinkTabs } from "../../shared/ui/link-tabs";
 
-export function StatuspageTabs({ current }: { current: "/statuspages" | "/incidents" }) {
+export function StatuspageTabs({ current }: { current: "/statuspages" | "/incidents" | "/incidenttemplates" }) {
   const { statuspages, incidents } = useTexts();
   return (
     <LinkTabs
@@ -11,6 +11,7 @@ export function StatuspageTabs({ current }: { current: "/statuspages" | "/incide
       tabs={[
         ["/statuspages", statuspages.title],
         ["/incidents", incidents.title],
+        ["/incidenttemplates", incidents.templates.title],
       ]}
     />
   );

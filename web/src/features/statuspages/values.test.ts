@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { Statuspage } from "../../shared/api/statuspages";
 import { en } from "../../shared/i18n/en";
+import { checkRule, newRule } from "./rule-values";
+import { translated } from "./translation-values";
 import { bodyOf, changesOf, check, fieldName, newComponent, newSection, proposal, toSection, valuesOf } from "./values";
 
 const component = {
@@ -12,6 +14,27 @@ const component = {
   needs: "all",
   own_status: "operational",
   only_show_if_degraded: false,
+  link: "",
+  alias: "",
+  uptime_from: "monitors",
+  display: { uptime: "inherit", response_time: "inherit", certificate: "no" },
+  texts: {},
+};
+
+const rule = {
+  ruleid: "r",
+  name: "Outages",
+  isactive: true,
+  components: ["c"],
+  after: 120,
+  mode: "draft",
+  templateid: null,
+  impact: null,
+  group: 0,
+  on_recovery: "monitor",
+  resolve_after: 300,
+  notify: true,
+  show_cause: false,
 };
 
 const page = {
@@ -28,9 +51,15 @@ const page = {
   has_password: false,
   allowed_networks: [],
   indexed: false,
+  texts: {},
+  domains: [{ domain: "status.example.com", primary: true, verified: true }],
+  embed_origins: ["*"],
+  shown_after: 0,
+  rules: [rule],
+  subscribe: { email: true, webhook: false, chat: false, feeds: true, choose: true, sender: null, reply_to: "" },
   appearance: { scheme: "auto", accent: null, layout: "list", custom_css: "", powered_by: true, links: [] },
   display: { history_days: 90, bars: true, uptime: true, response_times: false, certificates: false, outages: false },
-  sections: [{ sectionid: "s", name: "", components: [component] }],
+  sections: [{ sectionid: "s", name: "", description: "", collapsed: "inherit", texts: {}, components: [component] }],
 } as unknown as Statuspage;
 
 test("a new page has one section with a component for each monitor, and is not published", () => {
@@ -81,4 +110,36 @@ test("a locked page needs a password, unless it has one", () => {
 test("warnings name their fields like errors", () => {
   expect(fieldName("sections[1].components[20].name")).toBe("sections.1.components.20.name");
   expect(fieldName("appearance.accent")).toBe("appearance.accent");
+});
+
+test("a rule is sent with seconds, and without components that were removed unless it would then name all", () => {
+  const values = valuesOf(page);
+  const [first] = values.rules;
+  if (!first) throw new Error("the page has a rule");
+  const changed = { ...first, after: "5m", templateid: "t", components: ["c", "gone"] };
+  expect(changesOf(page, { ...values, rules: [changed] })).toEqual({
+    pageid: "p",
+    rules: [{ ...rule, key: undefined, after: 300, templateid: "t", impact: "" }],
+  });
+  expect(bodyOf({ ...values, rules: [{ ...first, components: ["gone"] }] }).rules?.[0]?.components).toEqual(["gone"]);
+  expect(Object.values(checkRule(newRule("Rule 1"), en)).filter(Boolean)).toEqual([]);
+  const wrong = checkRule({ ...first, name: " ", after: "5 s", group: "soon" }, en);
+  expect(wrong).toMatchObject({ name: en.maintenance.form.required, group: en.form.durationInvalid });
+  expect(wrong.after).toContain("30 s");
+});
+
+test("a translation that is cleared leaves nothing behind", () => {
+  const german = translated({}, "de", "name", "Laden");
+  const both = translated(german, "ar", "name", "متجر");
+  expect(Object.keys(both)).toEqual(["ar", "de"]);
+  expect(translated(both, "ar", "name", "")).toEqual(german);
+  expect(translated(german, "de", "name", "")).toEqual({});
+  expect(changesOf(page, { ...valuesOf(page), texts: german })).toEqual({ pageid: "p", texts: german });
+});
+
+test("how long an outage is hidden is limited", () => {
+  const values = valuesOf(page);
+  expect(bodyOf({ ...values, shown_after: "5m" }).shown_after).toBe(300);
+  expect(check({ ...values, shown_after: "2h" }, en).shown_after).toBe(en.statuspages.display.shownAfterLong);
+  expect(check({ ...values, shown_after: "soon" }, en).shown_after).toBe(en.form.durationInvalid);
 });

@@ -41,6 +41,13 @@ export type Indicator = Schemas["Indicator"];
 export type IncidentKind = Schemas["IncidentKind"];
 export type IncidentStatus = Schemas["IncidentStatus"];
 export type ShownImpact = Schemas["ShownImpact"];
+export type Impact = Schemas["Impact"];
+export type RuleMode = Schemas["RuleMode"];
+export type OnRecovery = Schemas["OnRecovery"];
+export type ComponentChoice = Schemas["ComponentChoice"];
+export type UptimeFrom = Schemas["UptimeFrom"];
+export type SectionCollapsed = Schemas["SectionCollapsed"];
+export type StatuspageImage = Schemas["StatuspageImage"];
 export type StatuspageAccess = Schemas["StatuspageAccess"];
 export type StatuspageLanguage = Schemas["StatuspageLanguage"];
 

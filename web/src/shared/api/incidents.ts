@@ -8,6 +8,8 @@ type Schemas = components["schemas"];
 export type Incident = Schemas["Incident"];
 export type IncidentUpdate = Schemas["IncidentUpdate"];
 export type IncidentTemplate = Schemas["IncidentTemplate"];
+export type SaveIncidentTemplate = Schemas["SaveIncidentTemplate"];
+export type SavePostmortem = Schemas["SavePostmortem"];
 export type SaveIncident = Schemas["SaveIncident"];
 export type SaveIncidentUpdate = Schemas["SaveIncidentUpdate"];
 
@@ -77,4 +79,19 @@ export async function deleteUpdate(client: QueryClient, incidentid: string, upda
 export async function deleteIncident(client: QueryClient, incidentid: string): Promise<void> {
   await unwrap(DELETE("/api/v1/incident/{incidentid}/delete", { params: { path: { incidentid } } }));
   await changed(client, incidentid);
+}
+
+export function savePostmortem(client: QueryClient, incidentid: string, body: SavePostmortem): Promise<Incident> {
+  return stored(client, unwrap(POST("/api/v1/incident/{incidentid}/postmortem/save", { params: { path: { incidentid } }, body })));
+}
+
+export async function saveTemplate(client: QueryClient, body: SaveIncidentTemplate): Promise<IncidentTemplate> {
+  const { incidenttemplate } = await unwrap(POST("/api/v1/incidenttemplate/save", { body }));
+  await client.invalidateQueries({ queryKey: incidentTemplatesQuery.queryKey });
+  return incidenttemplate;
+}
+
+export async function deleteTemplate(client: QueryClient, templateid: string): Promise<void> {
+  await unwrap(DELETE("/api/v1/incidenttemplate/{templateid}/delete", { params: { path: { templateid } } }));
+  await client.invalidateQueries({ queryKey: incidentTemplatesQuery.queryKey });
 }

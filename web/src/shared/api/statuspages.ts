@@ -1,6 +1,7 @@
 /** The status pages of the team. */
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, unwrap } from "./client";
+import type { StatuspageImage } from "./closed-sets";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -8,6 +9,8 @@ type Schemas = components["schemas"];
 export type Statuspage = Schemas["Statuspage"];
 export type ListedStatuspage = Schemas["ListedStatuspage"];
 export type SaveStatuspage = Schemas["SaveStatuspage"];
+export type StatuspageRule = Schemas["StatuspageRule"];
+export type SaveStatuspageRule = Schemas["SaveStatuspageRule"];
 export type StatuspageComponent = Schemas["StatuspageComponent"];
 
 /** The prefix of the query keys; also the name of the live event that invalidates it. */
@@ -43,6 +46,17 @@ export async function rotateToken(client: QueryClient, pageid: string): Promise<
   const { access_token } = await unwrap(POST("/api/v1/statuspage/{pageid}/token/rotate", { params: { path: { pageid } } }));
   await client.invalidateQueries({ queryKey: STATUSPAGE });
   return access_token;
+}
+
+/** `data` is the file as Base64. */
+export async function setImage(client: QueryClient, pageid: string, kind: StatuspageImage, data: string): Promise<void> {
+  await unwrap(POST("/api/v1/statuspage/{pageid}/image", { params: { path: { pageid } }, body: { kind, data } }));
+  await client.invalidateQueries({ queryKey: STATUSPAGE });
+}
+
+export async function deleteImage(client: QueryClient, pageid: string, kind: StatuspageImage): Promise<void> {
+  await unwrap(DELETE("/api/v1/statuspage/{pageid}/image/{kind}/delete", { params: { path: { pageid, kind } } }));
+  await client.invalidateQueries({ queryKey: STATUSPAGE });
 }
 
 export async function deleteStatuspage(client: QueryClient, pageid: string): Promise<void> {

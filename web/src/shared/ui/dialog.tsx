@@ -17,7 +17,8 @@ export function Dialog({ title, close, children, ...others }: Props) {
   useEffect(() => () => returnFocus(opener), [opener]);
   return (
     <Modal opened onClose={close} title={title} closeButtonProps={{ "aria-label": t.common.close }} {...others}>
-      {children}
+      {/* A dialog that a form has opened is part of that form for React, which would submit it too. */}
+      <div onSubmit={(event) => event.stopPropagation()}>{children}</div>
     </Modal>
   );
 }

@@ -3,7 +3,7 @@ import { MultiSelect, Select } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { find, type IncidentKind } from "../../../shared/api/closed-sets";
-import { statuspageQuery, statuspagesQuery, type Statuspage } from "../../../shared/api/statuspages";
+import { statuspageQuery, statuspagesQuery, type Statuspage, type StatuspageComponent } from "../../../shared/api/statuspages";
 import { useTexts } from "../../../shared/i18n";
 import { componentStatuses } from "../statuses";
 import styles from "./incidents.module.css";
@@ -37,6 +37,16 @@ function componentsOf(pages: readonly Statuspage[]) {
   return pages.flatMap(({ sections }) => sections.flatMap(({ components }) => components));
 }
 
+/** What visitors see: its name, or that of its first monitor. */
+function nameOf({ name, monitors }: StatuspageComponent): string {
+  return name || (monitors[0]?.name ?? "–");
+}
+
+/** The names of all components by their ids. */
+export function componentNames(pages: readonly Statuspage[]): Map<string, string> {
+  return new Map(componentsOf(pages).map((one) => [one.componentid, nameOf(one)] as const));
+}
+
 interface Props {
   kind: IncidentKind;
   pages: readonly Statuspage[];
@@ -50,10 +60,9 @@ interface Props {
 export function ComponentFields({ kind, pages, known = [], value, error, change }: Props) {
   const { incidents: texts, statuspages } = useTexts();
   const { groups, names } = useMemo(() => {
-    const label = ({ name, monitors }: Statuspage["sections"][number]["components"][number]) => name || (monitors[0]?.name ?? "–");
     const items = pages.map((page) => ({
       group: page.name,
-      items: componentsOf([page]).map((one) => ({ value: one.componentid, label: label(one) })),
+      items: componentsOf([page]).map((one) => ({ value: one.componentid, label: nameOf(one) })),
     }));
     const shown = new Map(items.flatMap((page) => page.items.map((one) => [one.value, one.label] as const)));
     const deleted = known.filter(({ componentid }) => !shown.has(componentid));

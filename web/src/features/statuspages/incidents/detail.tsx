@@ -1,5 +1,5 @@
 /** One incident: what it affects, its updates, and the next one. */
-import { Button, Textarea } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { isNotFound } from "../../../shared/api/error";
@@ -13,15 +13,16 @@ import {
   type IncidentUpdate,
 } from "../../../shared/api/incidents";
 import { statuspagesQuery } from "../../../shared/api/statuspages";
+import type { UpdateDeliveries } from "../../../shared/api/subscribers";
 import { useTexts } from "../../../shared/i18n";
 import { Link, useNavigate } from "../../../shared/router";
 import { Confirm } from "../../../shared/ui/confirm";
 import { DetailLayout, Fact, Facts } from "../../../shared/ui/detail-layout";
 import { Dialog } from "../../../shared/ui/dialog";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
-import { text, useForm } from "../../../shared/ui/form";
+import { useForm } from "../../../shared/ui/form";
 import { FormLayout } from "../../../shared/ui/form-layout";
-import { Check, Trash } from "../../../shared/ui/icons";
+import { Check, Pencil, Trash } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";
 import { Page, Panel } from "../../../shared/ui/page";
@@ -29,8 +30,14 @@ import { Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useRun } from "../../../shared/ui/use-run";
 import { ComponentBadge, useMayChangePages } from "../labels";
+import { RenderedText } from "../rendered-text";
+import { BodyField } from "./body-field";
+import { DetailsDialog } from "./details-dialog";
 import styles from "./incidents.module.css";
 import { IncidentBadge } from "./labels";
+import { PostmortemPanel } from "./postmortem";
+import { repeatValues } from "./repeat";
+import { Deliveries, useDeliveries } from "./recipients";
 import { UpdateForm } from "./update-form";
 import { isOver } from "./values";
 
@@ -48,6 +55,7 @@ function Detail({ incident }: { incident: Incident }) {
   const { incidents: texts } = useTexts();
   const responds = useMayChangePages("respond");
   const { title, kind, state, updates, source } = incident;
+  const deliveries = useDeliveries(incident);
   // An update by someone else does not replace what is being written.
   const [posted, setPosted] = useState(0);
   return (
@@ -67,10 +75,17 @@ function Detail({ incident }: { incident: Incident }) {
       <IncidentFacts incident={incident} />
       <Affected incident={incident} />
       {responds && state !== "discarded" && <UpdateForm key={posted} incident={incident} done={() => setPosted(posted + 1)} />}
+      <PostmortemPanel incident={incident} responds={responds} />
       <Panel title={texts.updates}>
         <ol className={styles.updates} reversed>
           {updates.map((update) => (
-            <Update key={update.updateid} incident={incident} update={update} changeable={responds} />
+            <Update
+              key={update.updateid}
+              incident={incident}
+              update={update}
+              deliveries={deliveries.get(update.updateid)}
+              changeable={responds}
+            />
           ))}
         </ol>
       </Panel>
@@ -91,13 +106,15 @@ function ShownOn({ incident: { shown_on } }: { incident: Incident }) {
 }
 
 /** Publishing and discarding a draft, and deleting it. */
-function Actions({ incident: { incidentid, title, state } }: { incident: Incident }) {
+function Actions({ incident }: { incident: Incident }) {
+  const { incidentid, title, state } = incident;
   const t = useTexts();
   const { incidents: texts } = t;
   const client = useQueryClient();
   const navigate = useNavigate();
   const [busy, run] = useRun();
   const [deleting, setDeleting] = useState(false);
+  const [editing, setEditing] = useState(false);
   const responds = useMayChangePages("respond");
   const edits = useMayChangePages("edit");
   const isDraft = state === "draft";
@@ -118,6 +135,12 @@ function Actions({ incident: { incidentid, title, state } }: { incident: Inciden
           {texts.publish}
         </Button>
       )}
+      {responds && state !== "discarded" && (
+        <Button variant="default" leftSection={<Pencil />} onClick={() => setEditing(true)}>
+          {t.maintenance.edit}
+        </Button>
+      )}
+      {editing && <DetailsDialog incident={incident} close={() => setEditing(false)} />}
       {edits && (
         <Button variant="default" leftSection={<Trash />} onClick={() => setDeleting(true)}>
           {remove}
@@ -142,8 +165,10 @@ function Actions({ incident: { incidentid, title, state } }: { incident: Inciden
 }
 
 function IncidentFacts({ incident }: { incident: Incident }) {
-  const { incidents: texts } = useTexts();
-  const { kind, impact, started, resolved, scheduled_for, scheduled_until } = incident;
+  const { incidents: texts, maintenance } = useTexts();
+  const { kind, impact, started, resolved, scheduled_for, scheduled_until, repeat } = incident;
+  // The names are those of the form; another rule is shown as it is.
+  const { repeat: named, rrule } = repeatValues(repeat);
   return (
     <Facts>
       <Fact label={texts.impact}>{texts.impacts[impact]}</Fact>
@@ -155,6 +180,7 @@ function IncidentFacts({ incident }: { incident: Incident }) {
           <Moment at={scheduled_until} />
         </Fact>
       )}
+      {repeat !== "" && <Fact label={maintenance.form.repeat}>{named === "custom" ? rrule : texts.repeats[named]}</Fact>}
       {resolved && isOver(incident.status) && (
         <Fact label={texts.ended}>
           <Moment at={resolved} />
@@ -184,10 +210,11 @@ function Affected({ incident: { components } }: { incident: Incident }) {
 interface UpdateProps {
   incident: Incident;
   update: IncidentUpdate;
+  deliveries: UpdateDeliveries | undefined;
   changeable: boolean;
 }
 
-function Update({ incident: { incidentid, updates }, update, changeable }: UpdateProps) {
+function Update({ incident: { incidentid, updates }, update, deliveries, changeable }: UpdateProps) {
   const t = useTexts();
   const { incidents: texts } = t;
   const client = useQueryClient();
@@ -203,7 +230,8 @@ function Update({ incident: { incidentid, updates }, update, changeable }: Updat
           {edited && ` · ${texts.edited}`}
         </span>
       </p>
-      <p className={styles.body}>{body}</p>
+      <RenderedText text={body} />
+      <Deliveries incidentid={incidentid} of={deliveries} changeable={changeable} />
       {changeable && (
         <p className={styles.updateActions}>
           <Button variant="subtle" size="xs" onClick={() => ask("edit")}>
@@ -248,17 +276,9 @@ function EditDialog({ incidentid, update: { updateid, body }, close }: { inciden
     (values) => ({ body: values.body.trim() === "" ? t.maintenance.form.required : undefined }),
   );
   return (
-    <Dialog title={texts.editUpdate} close={close}>
+    <Dialog title={texts.editUpdate} close={close} size="lg">
       <FormLayout form={form} action={t.common.save} cancel={close}>
-        <Textarea
-          {...text(form, "body")}
-          label={texts.body}
-          description={texts.editHelp}
-          rows={4}
-          autosize
-          maxRows={16}
-          maxLength={10_000}
-        />
+        <BodyField value={form.values.body} error={form.errors.body} change={(next) => form.set("body", next)} help={texts.editHelp} />
       </FormLayout>
     </Dialog>
   );

@@ -1,8 +1,8 @@
 /** Writes a new incident or plans maintenance, on one screen. */
-import { Button, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { Button, MultiSelect, Select, Switch, Textarea } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import type { IncidentKind } from "../../../shared/api/closed-sets";
+import { find, type IncidentKind } from "../../../shared/api/closed-sets";
 import { incidentTemplatesQuery, saveIncident } from "../../../shared/api/incidents";
 import { statuspagesQuery, type Statuspage } from "../../../shared/api/statuspages";
 import { useTexts } from "../../../shared/i18n";
@@ -11,16 +11,21 @@ import { useNavigate, useSearchParams } from "../../../shared/router";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice, FormError } from "../../../shared/ui/error-notice";
 import { flag, text, useForm } from "../../../shared/ui/form";
-import { FieldPair, RequiredField } from "../../../shared/ui/form-layout";
+import { RequiredField } from "../../../shared/ui/form-layout";
 import page from "../../../shared/ui/form-page.module.css";
 import { Loading } from "../../../shared/ui/loading";
 import { Page, Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { showToast } from "../../../shared/ui/toast";
 import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
+import { impacts } from "../rules";
 import { incidentSteps } from "../statuses";
+import { otherLanguages, TextTranslations } from "./body-field";
 import { ComponentFields, componentsWith, usePages } from "./component-fields";
+import { IncidentPreview } from "./incident-preview";
 import styles from "./incidents.module.css";
+import { pagesOf, Recipients } from "./recipients";
+import { ScheduleFields } from "./schedule-fields";
 import { bodyOf, check, fromTemplate, initial, type Values } from "./values";
 
 export function IncidentEditor() {
@@ -42,10 +47,18 @@ export function IncidentEditor() {
       </Page>
     );
   }
-  return <Editor key={kind} kind={kind} pages={pages} monitor={search.get("monitor")} />;
+  return <Editor key={kind} kind={kind} pages={pages} monitor={search.get("monitor")} template={search.get("template")} />;
 }
 
-function Editor({ kind, pages, monitor }: { kind: IncidentKind; pages: Statuspage[]; monitor: string | null }) {
+interface EditorProps {
+  kind: IncidentKind;
+  pages: Statuspage[];
+  /** The ids of a monitor whose components are affected, and of a template to begin with. */
+  monitor: string | null;
+  template: string | null;
+}
+
+function Editor({ kind, pages, monitor, template }: EditorProps) {
   const t = useTexts();
   const { incidents: texts } = t;
   const client = useQueryClient();
@@ -59,7 +72,7 @@ function Editor({ kind, pages, monitor }: { kind: IncidentKind; pages: Statuspag
     const [only, ...others] = pages;
     // With a single page there is nothing to choose.
     const pageids = components.length === 0 && only && others.length === 0 ? [only.pageid] : [];
-    return initial(kind, components, pageids, Date.now());
+    return initial(kind, components, pageids, Date.now(), only?.timezone);
   });
   const form = useForm(
     start,
@@ -78,13 +91,19 @@ function Editor({ kind, pages, monitor }: { kind: IncidentKind; pages: Statuspag
   useModifiedKey("enter", () => submitAs(false));
   const { values, errors } = form;
   const offered = templates.filter((one) => one.kind === kind);
-  const useTemplate = (id: string | null) => {
+  const applyTemplate = (id: string | null) => {
     const part = fromTemplate(
       values,
       offered.find(({ templateid }) => templateid === id),
     );
     for (const [field, value] of Object.entries(part)) form.set(field as keyof Values, value);
   };
+  // The template of the address is applied once it is loaded.
+  const [pending, setPending] = useState(template);
+  if (pending !== null && offered.some(({ templateid }) => templateid === pending)) {
+    setPending(null);
+    applyTemplate(pending);
+  }
   return (
     <Page title={texts.newTitle[kind]}>
       <form ref={element} className={page.form} onSubmit={form.submit} noValidate>
@@ -99,15 +118,12 @@ function Editor({ kind, pages, monitor }: { kind: IncidentKind; pages: Statuspag
                   searchable
                   clearable
                   value={values.templateid}
-                  onChange={useTemplate}
+                  onChange={applyTemplate}
                 />
               )}
               <RequiredField form={form} field="title" label={texts.titleField} maxLength={255} autoComplete="off" />
               {kind === "maintenance" ? (
-                <FieldPair wide>
-                  <TextInput type="datetime-local" {...text(form, "scheduled_for")} label={texts.starts} description={texts.yourZone} />
-                  <TextInput type="datetime-local" {...text(form, "scheduled_until")} label={texts.ends} description={texts.yourZone} />
-                </FieldPair>
+                <ScheduleFields form={form} />
               ) : (
                 <SegmentedControl
                   label={texts.status}
@@ -124,6 +140,17 @@ function Editor({ kind, pages, monitor }: { kind: IncidentKind; pages: Statuspag
                 autosize
                 maxRows={16}
                 maxLength={10_000}
+              />
+              <TextTranslations
+                languages={otherLanguages(
+                  pages,
+                  values.pageids,
+                  values.components.map(({ componentid }) => componentid),
+                )}
+                fields={[
+                  { field: "title", label: texts.titleField, texts: values.texts, change: (next) => form.set("texts", next) },
+                  { field: "body", label: texts.body, texts: values.update_texts, change: (next) => form.set("update_texts", next) },
+                ]}
               />
             </div>
           </Panel>
@@ -151,10 +178,29 @@ function Editor({ kind, pages, monitor }: { kind: IncidentKind; pages: Statuspag
                   form.set("components", values.components);
                 }}
               />
-              <Switch {...flag(form, "notify")} label={texts.notify} />
+              {kind === "incident" && (
+                <Select
+                  name="impact_override"
+                  className={styles.short}
+                  label={texts.impact}
+                  description={texts.impactHelp}
+                  data={[{ value: "", label: t.form.auto }, ...impacts.map((value) => ({ value, label: texts.impacts[value] }))]}
+                  allowDeselect={false}
+                  value={values.impact_override}
+                  error={errors.impact_override}
+                  onChange={(value) => form.set("impact_override", find(impacts, value) ?? "")}
+                />
+              )}
+              <div>
+                <Switch {...flag(form, "notify")} label={texts.notify} />
+                {values.notify && <Recipients pageids={pagesOf(pages, values.pageids, values.components)} />}
+              </div>
             </div>
           </Panel>
         </div>
+        <aside className={page.beside}>
+          <IncidentPreview values={values} pages={pages} />
+        </aside>
         <div className={page.foot}>
           <FormError text={form.fault} />
           <div className={page.buttons}>

@@ -1,20 +1,22 @@
 /** Posts an update: the status as four steps, the components with their statuses, and the text. */
-import { Button, Switch, Textarea } from "@mantine/core";
+import { Button, Switch } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { saveUpdate, type Incident } from "../../../shared/api/incidents";
 import { useTexts } from "../../../shared/i18n";
 import { useModifiedKey } from "../../../shared/lib/keys";
 import { FormError } from "../../../shared/ui/error-notice";
-import { flag, text, useForm } from "../../../shared/ui/form";
+import { flag, useForm } from "../../../shared/ui/form";
 import page from "../../../shared/ui/form-page.module.css";
 import { Loading } from "../../../shared/ui/loading";
 import { Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { showToast } from "../../../shared/ui/toast";
 import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
+import { BodyField, otherLanguages, TextTranslations } from "./body-field";
 import { ComponentFields, usePages } from "./component-fields";
 import styles from "./incidents.module.css";
+import { Recipients } from "./recipients";
 import { isOver, nextSteps, updateBody, updateValues } from "./values";
 
 export function UpdateForm({ incident, done }: { incident: Incident; done: () => void }) {
@@ -60,16 +62,17 @@ export function UpdateForm({ incident, done }: { incident: Incident; done: () =>
         ) : (
           <Loading />
         )}
-        <Textarea
-          {...text(form, "body")}
-          label={texts.body}
-          description={texts.bodyHelp}
-          rows={3}
-          autosize
-          maxRows={16}
-          maxLength={10_000}
+        <BodyField value={values.body} error={errors.body} change={(body) => form.set("body", body)} rows={3} />
+        <TextTranslations
+          languages={otherLanguages(pages ?? [], incident.shown_on, [])}
+          fields={[{ field: "body", label: texts.body, texts: values.texts, change: (next) => form.set("texts", next) }]}
         />
-        <Switch {...flag(form, "notify")} label={texts.notify} />
+        {incident.state === "published" && (
+          <div>
+            <Switch {...flag(form, "notify")} label={texts.notify} />
+            {values.notify && <Recipients pageids={incident.shown_on} />}
+          </div>
+        )}
         <FormError text={form.fault} />
         <div className={page.buttons}>
           <Button type="submit" loading={form.busy} aria-keyshortcuts="Control+Enter Meta+Enter">

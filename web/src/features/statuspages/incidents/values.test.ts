@@ -1,7 +1,22 @@
 import { expect, test } from "vitest";
 import type { Incident, IncidentTemplate } from "../../../shared/api/incidents";
 import { en } from "../../../shared/i18n/en";
-import { bodyOf, check, fromTemplate, initial, nextSteps, sectionsOf, updateBody, updateValues } from "./values";
+import { repeatText, repeatValues } from "./repeat";
+import { checkTemplate, initialTemplate, templateBody } from "./template-values";
+import {
+  bodyOf,
+  check,
+  checkDetails,
+  detailChanges,
+  detailValues,
+  fromTemplate,
+  hoursOf,
+  initial,
+  nextSteps,
+  sectionsOf,
+  updateBody,
+  updateValues,
+} from "./values";
 
 const NOW = Date.parse("2026-11-18T09:20:00Z");
 
@@ -70,4 +85,64 @@ test("planned maintenance is listed apart, the next one first", () => {
   const { open, scheduled } = sectionsOf([], [planned("b", "2026-12-02T00:00:00Z"), incident({}), planned("a", "2026-12-01T00:00:00Z")]);
   expect(open).toHaveLength(1);
   expect(scheduled.map(({ incidentid }) => incidentid)).toEqual(["a", "b"]);
+});
+
+test("common repeats have a name, others stay a rule", () => {
+  for (const rule of ["FREQ=DAILY", "FREQ=WEEKLY;INTERVAL=2;UNTIL=20271231T235959", "FREQ=MONTHLY;BYDAY=2TU", ""])
+    expect(repeatText(repeatValues(rule))).toBe(rule);
+  expect(repeatValues("FREQ=WEEKLY;INTERVAL=2;UNTIL=20271231T235959")).toMatchObject({ repeat: "biweekly", repeat_until: "2027-12-31" });
+  expect(repeatValues("FREQ=MONTHLY;BYDAY=2TU").repeat).toBe("custom");
+});
+
+test("reminders are a few hours before the start", () => {
+  expect(hoursOf("24, 1")).toEqual([24, 1]);
+  expect(hoursOf("")).toEqual([]);
+  for (const wrong of ["0", "721", "1.5", "a", "1,2,3,4,5,6"]) expect(hoursOf(wrong)).toBeNull();
+});
+
+test("editing an incident sends only what has changed", () => {
+  const planned = incident({
+    incidentid: "i",
+    kind: "maintenance",
+    title: "Upgrade",
+    texts: {},
+    scheduled_for: "2026-12-01T10:00:00Z",
+    scheduled_until: "2026-12-01T11:00:00Z",
+    auto_start: true,
+    auto_end: true,
+    remind_hours: [24],
+    repeat: "",
+    timezone: "Europe/Berlin",
+  });
+  const values = detailValues(planned);
+  expect(detailChanges(planned, values)).toEqual({ incidentid: "i" });
+  expect(detailChanges(planned, { ...values, repeat: "weekly", remind_hours: "" })).toEqual({
+    incidentid: "i",
+    repeat: "FREQ=WEEKLY",
+    remind_hours: [],
+  });
+  expect(checkDetails("maintenance", { ...values, scheduled_until: values.scheduled_for }, en).scheduled_until).toBe(
+    en.incidents.endsEarly,
+  );
+  const open = incident({
+    incidentid: "i",
+    title: "Down",
+    texts: {},
+    remind_hours: [],
+    repeat: "",
+    timezone: "UTC",
+    impact_override: null,
+  });
+  expect(detailChanges(open, { ...detailValues(open), impact_override: "minor" })).toEqual({ incidentid: "i", impact_override: "minor" });
+});
+
+test("a template needs a name and texts", () => {
+  const empty = initialTemplate();
+  expect(Object.values(checkTemplate(empty, en)).filter(Boolean)).toHaveLength(3);
+  expect(templateBody({ ...empty, name: " Outage " }, "t")).toMatchObject({
+    templateid: "t",
+    name: "Outage",
+    status: "investigating",
+    impact: "",
+  });
 });

@@ -1,25 +1,43 @@
 /** The values of an incident's form, and the requests they become. */
-import type { ComponentStatus, IncidentKind, IncidentStatus } from "../../../shared/api/closed-sets";
+import type { ComponentStatus, Impact, IncidentKind, IncidentStatus } from "../../../shared/api/closed-sets";
 import type { Incident, IncidentTemplate, SaveIncident, SaveIncidentUpdate } from "../../../shared/api/incidents";
 import type { Texts } from "../../../shared/i18n";
 import { toField } from "../../../shared/lib/date-field";
 import { incidentSteps } from "../statuses";
+import { sentTexts, translationsOf, type Translations } from "../translation-values";
+import { firstStep } from "./template-values";
+import { initialRepeat, repeatText, repeatValues, type RepeatValues } from "./repeat";
 
 export interface NamedStatus {
   componentid: string;
   status: ComponentStatus;
 }
 
-export interface Values {
+/** When a maintenance takes place. */
+export interface ScheduleValues extends RepeatValues {
+  /** In the reader's time zone, as the end. */
+  scheduled_for: string;
+  scheduled_until: string;
+  auto_start: boolean;
+  auto_end: boolean;
+  /** Hours before the start, separated by commas. */
+  remind_hours: string;
+  /** Of the repeats; sent as `timezone`. */
+  time_zone: string;
+}
+
+export interface Values extends ScheduleValues {
   kind: IncidentKind;
   title: string;
   status: IncidentStatus;
   body: string;
+  /** Of the title, and of the text. */
+  texts: Translations;
+  update_texts: Translations;
   components: NamedStatus[];
   pageids: string[];
-  /** In the reader's time zone; of a maintenance. */
-  scheduled_for: string;
-  scheduled_until: string;
+  /** Empty: derived from the components. */
+  impact_override: Impact | "";
   notify: boolean;
   templateid: string | null;
 }
@@ -32,17 +50,25 @@ export function defaultStatus(kind: IncidentKind): ComponentStatus {
 }
 
 /** A new incident; a new maintenance is in an hour's time, for an hour. */
-export function initial(kind: IncidentKind, components: readonly string[], pageids: readonly string[], now: number): Values {
+export function initial(kind: IncidentKind, components: readonly string[], pageids: readonly string[], now: number, zone = "UTC"): Values {
   const starts = Math.ceil(now / HOUR) * HOUR + HOUR;
   return {
     kind,
     title: "",
-    status: kind === "maintenance" ? "scheduled" : "investigating",
+    status: firstStep(kind),
     body: "",
+    texts: {},
+    update_texts: {},
     components: components.map((componentid) => ({ componentid, status: defaultStatus(kind) })),
     pageids: [...pageids],
+    impact_override: "",
     scheduled_for: toField(new Date(starts)),
     scheduled_until: toField(new Date(starts + HOUR)),
+    auto_start: true,
+    auto_end: true,
+    remind_hours: "24, 1",
+    time_zone: zone,
+    ...initialRepeat,
     notify: true,
     templateid: null,
   };
@@ -68,8 +94,33 @@ function isTemplate(text: string): boolean {
 
 const instant = (field: string) => new Date(field).toISOString();
 
+/** The numbers in a text such as `24, 1`; null if it has something else. */
+export function hoursOf(text: string): number[] | null {
+  const words = text.split(/[\s,;]+/).filter((word) => word !== "");
+  const numbers = words.map(Number);
+  return numbers.length <= MAX_REMINDERS && numbers.every((hours) => Number.isInteger(hours) && hours >= 1 && hours <= MAX_HOURS)
+    ? numbers
+    : null;
+}
+
+const MAX_REMINDERS = 5;
+const MAX_HOURS = 720;
+
+function scheduleBody(values: ScheduleValues): SaveIncident {
+  return {
+    scheduled_for: instant(values.scheduled_for),
+    scheduled_until: instant(values.scheduled_until),
+    auto_start: values.auto_start,
+    auto_end: values.auto_end,
+    remind_hours: hoursOf(values.remind_hours) ?? [],
+    repeat: repeatText(values),
+    timezone: values.time_zone,
+  };
+}
+
 export function bodyOf(values: Values, state: "draft" | "published"): SaveIncident {
-  const { kind, title, status, body, components, pageids, notify, templateid } = values;
+  const { kind, title, status, body, components, pageids, notify, templateid, texts, update_texts, impact_override } = values;
+  const isTranslated = (of: Translations) => Object.keys(of).length > 0;
   return {
     kind,
     state,
@@ -78,27 +129,80 @@ export function bodyOf(values: Values, state: "draft" | "published"): SaveIncide
     notify,
     ...(title.trim() !== "" && { title: title.trim() }),
     ...(templateid !== null && { templateid }),
-    ...(body.trim() !== "" && { update: { status, body, notify } }),
-    ...(kind === "maintenance" && {
-      scheduled_for: instant(values.scheduled_for),
-      scheduled_until: instant(values.scheduled_until),
+    ...(isTranslated(texts) && { texts: sentTexts(texts) }),
+    ...(impact_override !== "" && kind === "incident" && { impact_override }),
+    ...(body.trim() !== "" && {
+      update: { status, body, notify, ...(isTranslated(update_texts) && { texts: sentTexts(update_texts) }) },
     }),
+    ...(kind === "maintenance" && scheduleBody(values)),
   };
 }
 
-export function check(values: Values, { maintenance, incidents }: Texts): Record<string, string | undefined> {
-  const { kind, title, body, components, pageids, scheduled_for, scheduled_until, templateid } = values;
+/** What is wrong with when a maintenance takes place. */
+function checkSchedule(values: ScheduleValues, { maintenance, incidents }: Texts): Record<string, string | undefined> {
+  const { scheduled_for, scheduled_until, repeat, rrule } = values;
   const { required } = maintenance.form;
-  const planned = kind === "maintenance";
+  const isLater = scheduled_until > scheduled_for;
+  return {
+    scheduled_for: scheduled_for === "" ? required : undefined,
+    scheduled_until: isLater ? undefined : scheduled_until === "" ? required : incidents.endsEarly,
+    remind_hours: hoursOf(values.remind_hours) === null ? incidents.remindInvalid : undefined,
+    repeat: repeat === "custom" && rrule.trim() === "" ? required : undefined,
+  };
+}
+
+export function check(values: Values, t: Texts): Record<string, string | undefined> {
+  const { kind, title, body, components, pageids, templateid } = values;
+  const { required } = t.maintenance.form;
   // A template has texts of its own.
   const needed = (text: string) => (text.trim() === "" && templateid === null ? required : undefined);
-  const isLater = scheduled_until > scheduled_for;
   return {
     title: needed(title),
     body: needed(body),
-    components: components.length + pageids.length === 0 ? incidents.noComponents : undefined,
-    scheduled_for: planned && scheduled_for === "" ? required : undefined,
-    scheduled_until: !planned || isLater ? undefined : scheduled_until === "" ? required : incidents.endsEarly,
+    components: components.length + pageids.length === 0 ? t.incidents.noComponents : undefined,
+    ...(kind === "maintenance" && checkSchedule(values, t)),
+  };
+}
+
+/** What can be changed of a stored incident without an update. */
+export interface DetailValues extends ScheduleValues {
+  title: string;
+  texts: Translations;
+  impact_override: Impact | "";
+}
+
+export function detailValues(incident: Incident): DetailValues {
+  const field = (at: string | null | undefined) => (at ? toField(new Date(at)) : "");
+  return {
+    title: incident.title,
+    texts: translationsOf(incident.texts),
+    impact_override: incident.impact_override ?? "",
+    scheduled_for: field(incident.scheduled_for),
+    scheduled_until: field(incident.scheduled_until),
+    auto_start: incident.auto_start,
+    auto_end: incident.auto_end,
+    remind_hours: incident.remind_hours.join(", "),
+    time_zone: incident.timezone,
+    ...repeatValues(incident.repeat),
+  };
+}
+
+/** What differs from the stored incident. */
+export function detailChanges(incident: Incident, values: DetailValues): SaveIncident {
+  const body = ({ title, texts, impact_override, ...schedule }: DetailValues): SaveIncident => ({
+    title: title.trim(),
+    texts: sentTexts(texts),
+    ...(incident.kind === "maintenance" ? scheduleBody(schedule) : { impact_override: impact_override as Impact }),
+  });
+  const old = body(detailValues(incident)) as Record<string, unknown>;
+  const changes = Object.entries(body(values)).filter(([name, value]) => JSON.stringify(old[name]) !== JSON.stringify(value));
+  return { incidentid: incident.incidentid, ...Object.fromEntries(changes) };
+}
+
+export function checkDetails(kind: IncidentKind, values: DetailValues, t: Texts): Record<string, string | undefined> {
+  return {
+    title: values.title.trim() === "" ? t.maintenance.form.required : undefined,
+    ...(kind === "maintenance" && checkSchedule(values, t)),
   };
 }
 
@@ -115,6 +219,7 @@ export function isOver(status: IncidentStatus): boolean {
 export interface UpdateValues {
   status: IncidentStatus;
   body: string;
+  texts: Translations;
   components: NamedStatus[];
   notify: boolean;
 }
@@ -123,18 +228,20 @@ export function updateValues({ status, components }: Incident): UpdateValues {
   return {
     status,
     body: "",
+    texts: {},
     components: components.map(({ componentid, status: shown }) => ({ componentid, status: shown })),
     notify: true,
   };
 }
 
 /** Only the components whose status changes are sent. */
-export function updateBody(incident: Incident, { status, body, components, notify }: UpdateValues): SaveIncidentUpdate {
+export function updateBody(incident: Incident, { status, body, texts, components, notify }: UpdateValues): SaveIncidentUpdate {
   const before = new Map(incident.components.map((one) => [one.componentid, one.status]));
   return {
     status,
     body,
     notify,
+    ...(Object.keys(texts).length > 0 && { texts: sentTexts(texts) }),
     components: components.filter((one) => before.get(one.componentid) !== one.status),
     ...(isOver(incident.status) && !isOver(status) && { reopen: true }),
   };

@@ -1,0 +1,149 @@
+/** Public status pages as visitors see them: without scripts, and checked by axe in every language and color scheme. */
+import type { Page } from "@playwright/test";
+import { axeViolations, COLOR_RULES, horizontalOverflow } from "./axe";
+import { expect, test, type Api } from "./service";
+
+const languages = ["en", "de", "fr", "es", "nl", "pt", "ja", "ar"] as const;
+
+interface Shown {
+  url: string;
+  incidentid: string;
+  componentid: string;
+}
+
+/** A page with a closed section, an open incident, a past one with a postmortem, and planned maintenance. */
+async function createPage(api: Api, extra: object = {}): Promise<Shown> {
+  const shop = await api.monitor({ name: "shop.internal" });
+  await api.report(shop.monitorid, "up", { load_time: 30 });
+  const sections = [
+    { name: "Services", components: [{ name: "Shop", monitors: [shop.monitorid] }, { name: "Phone support" }] },
+    { name: "Offices", collapsed: "always", components: [{ name: "Berlin" }] },
+  ];
+  const display = { response_times: true, outages: true };
+  const body = {
+    name: "Acme",
+    published: true,
+    languages: languages.slice(1),
+    description: "All about **Acme**.",
+    display,
+    sections,
+    ...extra,
+  };
+  type Saved = { statuspage: { pageid: string; url: string; sections: { components: { componentid: string }[] }[] } };
+  const { statuspage } = await api.post<Saved>("statuspage/save", body);
+  const componentid = statuspage.sections[0]?.components[0]?.componentid ?? "";
+  const about = { components: [{ componentid, status: "degraded_performance" }] };
+  const open = {
+    ...about,
+    title: "Slow checkout",
+    update: { status: "investigating", body: "We are **looking** into it.\n\n- one\n- two" },
+  };
+  const { incident } = await api.post<{ incident: { incidentid: string } }>("incident/save", open);
+  const day = 86_400_000;
+  const iso = (offset: number) => new Date(Date.now() + offset).toISOString();
+  const past = { pageids: [statuspage.pageid], title: "Lost orders", started: iso(-2 * day), resolved: iso(-2 * day + 3_600_000) };
+  const over = await api.post<{ incident: { incidentid: string } }>("incident/save", {
+    ...past,
+    update: { status: "resolved", body: "All is well again." },
+  });
+  await api.post(`incident/${over.incident.incidentid}/postmortem/save`, { body: "# Cause\nA full disk.", published: true });
+  await api.post("incident/save", {
+    kind: "maintenance",
+    title: "Database upgrade",
+    pageids: [statuspage.pageid],
+    scheduled_for: iso(day),
+    scheduled_until: iso(day + 3_600_000),
+    update: { status: "scheduled", body: "Ten minutes." },
+  });
+  return { url: statuspage.url, incidentid: incident.incidentid, componentid };
+}
+
+/** Opens a page once it shows what was created last; without a script, it has to be loaded again. */
+async function openWhole(page: Page, url: string) {
+  await expect(async () => {
+    await page.goto(url);
+    expect(await page.getByRole("main").textContent()).toContain("Database upgrade");
+  }).toPass();
+}
+
+test.describe("without scripts", () => {
+  test("visitors read the page, close a section, follow incidents and the history, and choose a language", async ({ browser, member }) => {
+    const { url } = await createPage(member.api);
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await openWhole(page, url);
+    const main = page.getByRole("main");
+    await expect(main).toContainText("Slow checkout");
+    await expect(main).not.toContainText("shop.internal");
+
+    const phone = main.getByText("Phone support");
+    await expect(phone).toBeVisible();
+    await main.getByText("Services", { exact: true }).click();
+    await expect(phone).toBeHidden();
+    await expect(main.getByText("Berlin")).toBeHidden();
+    await main.getByText("Offices", { exact: true }).click();
+    await expect(main.getByText("Berlin")).toBeVisible();
+
+    await main.getByRole("link", { name: "Slow checkout" }).first().click();
+    await expect(page.getByRole("main").locator("strong, b").filter({ hasText: "looking" })).toBeVisible();
+    await expect(page.getByRole("main").getByText("two", { exact: true })).toBeVisible();
+
+    await page.goto(`${url}/history`);
+    await page.getByRole("link", { name: "Lost orders" }).click();
+    await expect(page.getByRole("main")).toContainText("A full disk.");
+
+    await page.goto(url);
+    await page.getByRole("link", { name: "العربية" }).click();
+    await expect(page.locator("html")).toHaveAttribute("dir", "rtl");
+    await page.getByRole("link", { name: "Deutsch" }).click();
+    await expect(page.locator("html")).toHaveAttribute("lang", "de");
+    await context.close();
+  });
+
+  test("a locked page shows nothing until its password is entered", async ({ browser, member }) => {
+    const { url, incidentid } = await createPage(member.api, { access: "password", password: "open sesame" });
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    expect((await page.goto(`${url}/incident/${incidentid}`))?.status()).toBe(401);
+    await expect(page.locator("body")).not.toContainText("Slow checkout");
+    await page.getByLabel("Password").fill("wrong one");
+    await page.getByRole("button").first().click();
+    await expect(page.getByLabel("Password")).toBeVisible();
+    await page.getByLabel("Password").fill("open sesame");
+    await page.getByRole("button").first().click();
+    await page.goto(url);
+    await expect(page.getByRole("main")).toContainText("Slow checkout");
+    await context.close();
+  });
+});
+
+/** All rules at each width; in the dark scheme, where only colors differ, the rules about those. */
+async function expectAccessible(page: Page, name: string) {
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect.soft(await horizontalOverflow(page), `${name}, ${width} px is wider than the window`).toBe(0);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      const rules = colorScheme === "dark" ? COLOR_RULES : undefined;
+      expect.soft(await axeViolations(page, rules), `${name}, ${width} px, ${colorScheme}`).toEqual([]);
+    }
+  }
+}
+
+test("axe finds nothing on public pages, in every language and both color schemes", async ({ page, member }) => {
+  test.setTimeout(240_000);
+  const { url, incidentid, componentid } = await createPage(member.api);
+  await openWhole(page, url);
+  for (const language of languages) {
+    await page.goto(`${url}?lang=${language}`);
+    await expect(page.locator("html")).toHaveAttribute("lang", language);
+    await expectAccessible(page, `the page, ${language}`);
+  }
+  for (const path of [`/incident/${incidentid}`, `/component/${componentid}`, "/history?lang=ar", "/nothing"]) {
+    await page.goto(url + path);
+    await expectAccessible(page, path);
+  }
+  const locked = await createPage(member.api, { name: "Locked", access: "password", password: "open sesame" });
+  await page.goto(locked.url);
+  await expectAccessible(page, "the locked page");
+});
