@@ -102,6 +102,12 @@ pub(super) fn empty() -> Snapshot {
             appearance: Appearance { powered_by: true, ..Appearance::default() },
             display: Display::default(),
             feeds: true,
+            subscribe: wakeful_core::statuspages::snapshot::Subscribable {
+                email: true,
+                webhook: true,
+                chat: false,
+                choose: true,
+            },
             created: Millis(NOW.0 - 400 * DAY),
             modified: Millis(NOW.0 - DAY),
         },

@@ -37,22 +37,22 @@ use crate::error::ApiError;
 const MAX_PASSWORD: usize = 256;
 
 /// A page that is served, with what it shows.
-struct Visit {
-    page: Arc<Served>,
-    snapshot: Arc<Snapshot>,
-    parts: Parts,
-    query: Parameters,
-    client: IpAddr,
+pub(super) struct Visit {
+    pub(super) page: Arc<Served>,
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) parts: Parts,
+    pub(super) query: Parameters,
+    pub(super) client: IpAddr,
     base: String,
 }
 
-enum Visited {
+pub(super) enum Visited {
     Page(Box<Visit>),
     Other(Response),
 }
 
 /// The page of a slug, if the client may know of it.
-fn visit(api: &Api, slug: &str, parts: Parts) -> Visited {
+pub(super) fn visit(api: &Api, slug: &str, parts: Parts) -> Visited {
     let page = match api.engine().snapshots().by_slug(slug) {
         Found::Page(page) => page,
         Found::Moved(current) => {
@@ -90,7 +90,7 @@ fn moved(parts: &Parts, slug: &str, current: &str) -> String {
 }
 
 impl Visit {
-    fn context(&self, unlocked: bool) -> Context<'_> {
+    pub(super) fn context(&self, unlocked: bool) -> Context<'_> {
         let language = self.snapshot.language(self.query.lang.as_deref());
         Context { language, base: &self.base, unlocked }
     }
@@ -108,7 +108,7 @@ impl Visit {
         self.context(false).language.messages()
     }
 
-    fn login(&self, status: StatusCode, way: Way, error: Option<&str>) -> Response {
+    pub(super) fn login(&self, status: StatusCode, way: Way, error: Option<&str>) -> Response {
         let html = render::login(&self.snapshot, way, error, self.context(false));
         respond::form(status, html)
     }
@@ -408,7 +408,7 @@ pub(super) async fn log_in(
 
 /// Sets the cookie, and forwards the browser to the address without the token; `to` is
 /// another one below that of the page.
-fn unlock(api: &Api, visit: &Visit, to: Option<&str>) -> Response {
+pub(super) fn unlock(api: &Api, visit: &Visit, to: Option<&str>) -> Response {
     let cookie = api.engine().statuspage_cookie(&visit.page);
     let path = visit.parts.uri.path();
     let address = to.map_or_else(|| path.to_owned(), |to| format!("{}{to}", visit.base));

@@ -267,6 +267,12 @@ fn shown_page(page: &StatusPage, public_url: &str) -> shown::Page {
             incident_days: u16::try_from(settings.display.incident_days).unwrap_or(7),
         },
         feeds: settings.subscribe.feeds,
+        subscribe: shown::Subscribable {
+            email: settings.subscribe.email,
+            webhook: settings.subscribe.webhook,
+            chat: settings.subscribe.chat,
+            choose: settings.subscribe.choose,
+        },
         created: page.created,
         modified: page.modified,
     }

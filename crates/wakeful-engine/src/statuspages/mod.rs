@@ -3,13 +3,19 @@
 mod access;
 pub mod auto_incidents;
 mod build;
+pub mod fanout;
 mod figures;
 mod incidents;
 pub mod maintenance;
 pub mod snapshots;
+mod subscribers;
 
 pub use incidents::*;
-pub use wakeful_store::{IncidentQuery, ListedState};
+pub use subscribers::*;
+pub use wakeful_store::{
+    FailedDelivery, Imported, IncidentQuery, ListedState, SubscriberCounts, SubscriberQuery,
+    UpdateDeliveries,
+};
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;

@@ -1,9 +1,12 @@
 //! Status pages: their settings, incidents, and what serving them needs.
 
+pub(crate) mod deliveries;
+pub(crate) mod events;
 pub(crate) mod images;
 pub(crate) mod incidents;
 pub(crate) mod pages;
 pub(crate) mod public;
 pub(crate) mod rows;
 pub(crate) mod rules;
+pub(crate) mod subscribers;
 pub(crate) mod templates;
