@@ -107,6 +107,8 @@ ids! {
     IncidentTemplateId,
     /// A rule that opens incidents.
     IncidentRuleId,
+    /// A recipient of the updates of a status page.
+    SubscriberId,
     /// A process that runs checks; a new id at every start.
     NodeId,
     /// A request of one node to the node that holds a monitor.

@@ -19,6 +19,8 @@ pub enum Kind {
     Invitation,
     /// Opens a status page.
     StatuspageAccess,
+    /// Confirms a subscription to a status page.
+    Subscription,
 }
 
 impl Kind {
@@ -31,6 +33,7 @@ impl Kind {
             Self::Verification => "wkv_",
             Self::Invitation => "wki_",
             Self::StatuspageAccess => "wkp_",
+            Self::Subscription => "wks_",
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::statuspages::subscriber::{DELIVERIES_RETAINED, REMEMBERED_FOR};
 
 use crate::{Engine, Result};
 
@@ -95,6 +96,10 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     engine.erase_deleted().await?;
     store.give_up_for_disabled(now).await?;
     store.prune_discarded_incidents(now.before(DISCARDED_RETENTION)).await?;
+    store.prune_subscribers(now, now.before(REMEMBERED_FOR)).await?;
+    while store.prune_statuspage_events(now.before(DELIVERIES_RETAINED)).await? {
+        sleep(BATCH_PAUSE).await;
+    }
     store.prune_verifications(now).await?;
     store.prune_invitations(now).await?;
     store.prune_pending_signups(now).await?;

@@ -68,6 +68,7 @@ use wakeful_core::time::{Clock, Millis};
 use wakeful_outbound::fair_queue::FairQueue;
 use wakeful_outbound::mail::MailTransport;
 use wakeful_outbound::net::Net;
+use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::notify::ServiceMail;
 use wakeful_outbound::notify::webpush::vapid::VapidKey;
 use wakeful_store::Store;
@@ -88,6 +89,8 @@ struct Inner {
     settings: Settings,
     mail_transport: MailTransport,
     net: Arc<Net>,
+    /// For addresses that visitors of status pages gave.
+    public_net: Net,
     bus: Bus,
     cluster: Arc<Cluster>,
     scheduler: Scheduler,
@@ -109,6 +112,12 @@ struct Inner {
     /// The day of the last report of the heads of the audit log, in days since 1970.
     heads_reported_on: AtomicI64,
     snapshots: statuspages::snapshots::Snapshots,
+    /// Notified when there are events for subscribers of status pages.
+    page_events: Notify,
+    /// Notified when there are messages to subscribers of status pages.
+    page_messages: Notify,
+    /// When the next email to a subscriber may be sent.
+    next_page_mail: std::sync::Mutex<Option<tokio::time::Instant>>,
     /// The key pair for push messages, once it is needed.
     push_key: OnceCell<VapidKey>,
     tasks: TaskTracker,
@@ -138,6 +147,7 @@ impl Engine {
             clock,
             settings,
             mail_transport,
+            public_net: net.with_policy(Policy::Public),
             net,
             bus,
             cluster,
@@ -155,6 +165,9 @@ impl Engine {
             maintenance_changed: Notify::new(),
             heads_reported_on: AtomicI64::new(i64::MIN),
             snapshots: Default::default(),
+            page_events: Notify::new(),
+            page_messages: Notify::new(),
+            next_page_mail: Default::default(),
             push_key: OnceCell::new(),
             tasks: TaskTracker::new(),
         }))

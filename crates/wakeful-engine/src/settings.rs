@@ -19,6 +19,10 @@ pub struct Settings {
     pub poll_interval: Duration,
     pub limits: Limits,
     pub mail_from: String,
+    /// Emails to subscribers of status pages that are sent at the same time.
+    pub page_mail_concurrency: usize,
+    /// Emails to subscribers of status pages; 0: no limit.
+    pub page_mails_per_minute: u32,
     /// The recipient of the contact form; if empty, the sender of the service's mail.
     pub contact_to: String,
     pub billing: billing::Settings,
@@ -53,6 +57,8 @@ impl Default for Settings {
             poll_interval: due_work::POLL_INTERVAL,
             limits: Limits::default(),
             mail_from: "Wakeful <wakeful@localhost>".into(),
+            page_mail_concurrency: 4,
+            page_mails_per_minute: 1_200,
             contact_to: String::new(),
             billing: billing::Settings::default(),
             history: history::compactor::Settings::default(),
@@ -111,6 +117,8 @@ pub struct Limits {
     pub invitations_per_hour: u32,
     /// Invalid action links from one address, and actions through one link.
     pub action_links_per_minute: u32,
+    /// Of status pages, from one client network.
+    pub subscriptions_per_hour: u32,
 }
 
 impl Default for Limits {
@@ -125,6 +133,7 @@ impl Default for Limits {
             declined_cards_per_hour: 10,
             invitations_per_hour: 50,
             action_links_per_minute: 30,
+            subscriptions_per_hour: 10,
         }
     }
 }

@@ -11,7 +11,7 @@ use lettre::message::{Body, Mailbox, Mailboxes, Message, MultiPart, SinglePart};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use wakeful_core::Invalid;
@@ -27,6 +27,11 @@ use crate::smtp::{self, Login};
 
 /// For a whole SMTP session, from name resolution to the last reply.
 pub const SMTP_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Emails over one connection: servers limit them as well.
+const MAX_SESSION_EMAILS: u32 = 100;
+/// A connection that was idle for longer is checked before it is used.
+const SESSION_IDLE: Duration = Duration::from_secs(5);
 
 /// An email to send.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +50,17 @@ pub struct Email {
     pub text: String,
     /// The same content as HTML.
     pub html: Option<String>,
+    /// Set for an email to subscribers.
+    pub list: Option<MailingList>,
+}
+
+/// The list that an email belongs to, and how to leave it (RFC 2919, RFC 8058).
+#[derive(Clone, Debug)]
+pub struct MailingList {
+    /// Like a host name.
+    pub id: String,
+    /// A URL that ends the subscription by a POST.
+    pub unsubscribe: String,
 }
 
 /// Where emails are delivered to.
@@ -63,6 +79,25 @@ pub struct Smtp {
     /// Empty: no authentication.
     pub username: String,
     pub password: Secret,
+}
+
+/// A connection to the mail server that is used for several emails.
+#[derive(Default)]
+pub struct MailSession(Option<OpenSession>);
+
+struct OpenSession {
+    connection: AsyncSmtpConnection,
+    sent: u32,
+    used: Instant,
+}
+
+impl MailSession {
+    /// Ends the session properly.
+    pub async fn close(&mut self) {
+        if let Some(OpenSession { mut connection, .. }) = self.0.take() {
+            let _ = tokio::time::timeout(QUIT_TIMEOUT, connection.quit()).await;
+        }
+    }
 }
 
 /// The result of sending an email.
@@ -102,6 +137,22 @@ impl MailTransport {
         email: &'a Email,
     ) -> BoxFuture<'a, Result<SendReceipt, MailError>> {
         Box::pin(async move {
+            let mut session = MailSession::default();
+            let sent = self.send_within(net, &mut session, email).await;
+            // The message has been accepted, whatever the response to QUIT is.
+            session.close().await;
+            sent
+        })
+    }
+
+    /// The same over a connection that is used for several emails.
+    pub fn send_within<'a>(
+        &'a self,
+        net: &'a Net,
+        session: &'a mut MailSession,
+        email: &'a Email,
+    ) -> BoxFuture<'a, Result<SendReceipt, MailError>> {
+        Box::pin(async move {
             let message = compose(email)?;
             match self {
                 Self::Folder(folder) => write_file(folder, email, &message.formatted())
@@ -110,21 +161,23 @@ impl MailTransport {
                     .map_err(|error| {
                         MailError::transient(format!("cannot write the mail file: {error}"))
                     }),
-                Self::Smtp(smtp) => smtp.send(net, &message).await.map(SendReceipt::Server),
+                Self::Smtp(smtp) => {
+                    smtp.send(net, session, &message).await.map(SendReceipt::Server)
+                }
             }
         })
     }
 }
 
 impl Smtp {
-    async fn send(&self, net: &Net, message: &Message) -> Result<String, MailError> {
-        match tokio::time::timeout(SMTP_TIMEOUT, self.submit(net, message)).await {
-            Ok(Ok((mut connection, reply))) => {
-                // The message has been accepted, whatever the response to QUIT is.
-                let _ = tokio::time::timeout(QUIT_TIMEOUT, connection.quit()).await;
-                Ok(reply)
-            }
-            Ok(Err(error)) => Err(error),
+    async fn send(
+        &self,
+        net: &Net,
+        session: &mut MailSession,
+        message: &Message,
+    ) -> Result<String, MailError> {
+        match tokio::time::timeout(SMTP_TIMEOUT, self.submit(net, session, message)).await {
+            Ok(sent) => sent,
             Err(_) => Err(MailError::transient(format!(
                 "the mail server {}:{} did not finish within {} s",
                 self.host,
@@ -134,11 +187,40 @@ impl Smtp {
         }
     }
 
+    /// After a failure the session is closed.
     async fn submit(
         &self,
         net: &Net,
+        session: &mut MailSession,
         message: &Message,
-    ) -> Result<(AsyncSmtpConnection, String), MailError> {
+    ) -> Result<String, MailError> {
+        let mut open = match session.0.take() {
+            Some(mut open) if open.sent < MAX_SESSION_EMAILS => {
+                let is_idle = open.used.elapsed() > SESSION_IDLE;
+                if is_idle && !open.connection.test_connected().await {
+                    self.open(net).await?
+                } else {
+                    open
+                }
+            }
+            Some(OpenSession { mut connection, .. }) => {
+                let _ = tokio::time::timeout(QUIT_TIMEOUT, connection.quit()).await;
+                self.open(net).await?
+            }
+            None => self.open(net).await?,
+        };
+        let sent = open.connection.send(message.envelope(), &message.formatted()).await;
+        let reply = sent.map_err(|error| {
+            let why = ErrorChain(&error).to_string();
+            let (permanent, refused) = (is_permanent(&error), self.refused(&why));
+            MailError { permanent, reply: error.status().map(|_| why), ..refused }
+        })?;
+        (open.sent, open.used) = (open.sent + 1, Instant::now());
+        session.0 = Some(open);
+        Ok(smtp::describe(&reply))
+    }
+
+    async fn open(&self, net: &Net) -> Result<OpenSession, MailError> {
         let tcp = self.connect().await.map_err(|error| self.refused(&error.to_string()))?;
         let login = Login {
             transport: self.transport,
@@ -148,14 +230,8 @@ impl Smtp {
             password: &self.password,
         };
         let opened = smtp::open(net, tcp, &login).await;
-        let mut connection = opened.map_err(|why| self.refused(&why))?;
-        let sent = connection.send(message.envelope(), &message.formatted()).await;
-        let reply = sent.map_err(|error| {
-            let why = ErrorChain(&error).to_string();
-            let (permanent, refused) = (is_permanent(&error), self.refused(&why));
-            MailError { permanent, reply: error.status().map(|_| why), ..refused }
-        })?;
-        Ok((connection, smtp::describe(&reply)))
+        let connection = opened.map_err(|why| self.refused(&why))?;
+        Ok(OpenSession { connection, sent: 0, used: Instant::now() })
     }
 
     #[expect(clippy::disallowed_methods, reason = "the operator chose this server")]
@@ -211,6 +287,15 @@ pub(crate) fn compose(email: &Email) -> Result<Message, MailError> {
     if let Some(in_reply_to) = &email.in_reply_to {
         builder = builder.in_reply_to(message_id(in_reply_to)).references(message_id(in_reply_to));
     }
+    if let Some(list) = &email.list {
+        for (name, value) in [
+            ("List-Id", format!("<{}>", list.id)),
+            ("List-Unsubscribe", format!("<{}>", list.unsubscribe)),
+            ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned()),
+        ] {
+            builder = builder.raw_header(plain_header(name, value)?);
+        }
+    }
     let text = body(&email.text);
     match &email.html {
         None => builder.header(ContentType::TEXT_PLAIN).body(text),
@@ -221,6 +306,16 @@ pub(crate) fn compose(email: &Email) -> Result<Message, MailError> {
         ),
     }
     .map_err(|error| MailError::permanent(format!("the message cannot be written: {error}")))
+}
+
+/// A header of printable ASCII characters, which is not folded: some receivers read the lines of a
+/// URL separately.
+fn plain_header(name: &'static str, value: String) -> Result<HeaderValue, MailError> {
+    if value.len() > 900 || !value.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return Err(MailError::permanent(format!("the header {name} cannot be written")));
+    }
+    let name = HeaderName::new_from_ascii_str(name);
+    Ok(HeaderValue::dangerous_new_pre_encoded(name, value.clone(), value))
 }
 
 /// The envelope: each recipient once, however often they are listed. Built

@@ -6,7 +6,7 @@ use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::dialect::{read, write};
-use crate::notifications::push_subscriptions::{PUSH_KEY, push_key_context};
+use crate::installation_secrets::InstallationSecret;
 use crate::{Result, Store, StoreError};
 
 /// Every sealed column of tables with a column `id`.
@@ -22,6 +22,8 @@ const COLUMNS: &[(&str, &str)] = &[
     ("audit_streams", "secret"),
     ("evidence", "data"),
     ("statuspages", "access_token"),
+    ("subscribers", "address"),
+    ("subscribers", "secret"),
 ];
 const BATCH_ROWS: i64 = 200;
 
@@ -37,7 +39,9 @@ impl Store {
             resealed += self.reseal_column(table, column).await?;
         }
         resealed += self.reseal_meta().await?;
-        resealed += self.reseal_push_key().await?;
+        for secret in InstallationSecret::ALL {
+            resealed += self.reseal_secret(secret).await?;
+        }
         Ok(Resealed(resealed))
     }
 
@@ -93,24 +97,24 @@ impl Store {
         })?)
     }
 
-    /// The key pair of the installation for push messages, if there is one.
-    async fn reseal_push_key(&self) -> Result<u64> {
+    /// A secret of the installation, if there is one.
+    async fn reseal_secret(&self, secret: InstallationSecret) -> Result<u64> {
         let old: Option<Vec<u8>> = read!(self, |db| {
             sqlx::query_scalar(
                 "select value from meta where name = $1 and substr(value, 2, 4) <> $2",
             )
-            .bind(PUSH_KEY)
+            .bind(secret.name())
             .bind(&self.keyring.sealing_key_id()[..])
             .fetch_optional(db)
             .await
         })?;
         let Some(old) = old else { return Ok(0) };
-        let context = push_key_context();
+        let context = secret.context();
         let plain = self.keyring.open(&context, &old).ok_or(StoreError::Sealed("meta"))?;
         let new = self.keyring.seal(&context, &plain);
         Ok(write!(self, |db| {
             sqlx::query("update meta set value = $3 where name = $1 and value = $2")
-                .bind(PUSH_KEY)
+                .bind(secret.name())
                 .bind(&old[..])
                 .bind(&new[..])
                 .execute(db)

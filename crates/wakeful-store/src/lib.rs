@@ -15,6 +15,7 @@ mod doctor;
 mod due_work;
 mod error;
 mod history;
+mod installation_secrets;
 mod key_rotation;
 mod keyring;
 mod mail;
@@ -80,7 +81,10 @@ pub use notifications::keepalives::Keepalive;
 pub use notifications::threads::NewThread;
 pub use notifications::{deliveries::*, notifiers::*, push_subscriptions::AddSubscriptionOutcome};
 pub use open::{Location, Options};
-pub use statuspages::{domains::*, incidents::*, pages::*, public::*, rows::StoredPage, rules::*};
+pub use statuspages::{
+    deliveries::*, domains::*, events::*, incidents::*, pages::*, public::*, rows::StoredPage,
+    rules::*, subscribers::*,
+};
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};
 
 use dialect::Pool;
@@ -88,7 +92,8 @@ use notifications::deliveries::OutboxSignal;
 use std::sync::Arc;
 use wakeful_core::access::TeamAccess;
 use wakeful_core::action_link::ActionLink;
-use wakeful_core::id::NodeId;
+use wakeful_core::id::{NodeId, SubscriberId};
+use wakeful_core::statuspages::subscriber;
 use wakeful_core::statuspages::unlock::Unlocked;
 
 /// The context that sealed messages between nodes are bound to.
@@ -169,6 +174,16 @@ impl Store {
     /// What a cookie says; `None` when it was not signed with our keys.
     pub fn unlocked_by(&self, cookie: &str) -> Option<Unlocked> {
         Unlocked::open(cookie, self.keyring.all_keys().iter())
+    }
+
+    /// The token in the emails of a subscriber, signed with the first key.
+    pub fn subscriber_token(&self, id: SubscriberId) -> String {
+        subscriber::token(id, &self.keyring.first_key())
+    }
+
+    /// The subscriber of a token; `None` when it was not signed with our keys.
+    pub fn subscriber_of_token(&self, token: &str) -> Option<SubscriberId> {
+        subscriber::open_token(token, self.keyring.all_keys().iter())
     }
 
     /// Checks that the database responds and accepts writes.

@@ -76,6 +76,7 @@ const STEPS: &[Step] = steps![
     "0045_statuspages",
     "0046_incidents",
     "0047_assertions",
+    "0048_subscribers",
     "0049_statuspage_domain_checks",
 ];
 

@@ -13,7 +13,7 @@ use wakeful_api::{Api, ApiSettings, Limits, ServeSettings};
 use wakeful_core::notifications::notifier::Transport;
 use wakeful_core::secret::Secret;
 use wakeful_engine::audit::delivery as audit_streams;
-use wakeful_engine::statuspages::snapshots;
+use wakeful_engine::statuspages::{fanout, snapshots};
 use wakeful_engine::{Engine, Settings, janitor, mail, notifications::delivery, scheduler};
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
@@ -157,6 +157,8 @@ impl App {
         if setup.run_delivery {
             tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), DELIVERY_SHUTDOWN_TIMEOUT));
             let timeout = DELIVERY_SHUTDOWN_TIMEOUT;
+            tasks.spawn(fanout::run(engine.clone(), shutdown.clone()));
+            tasks.spawn(delivery::statuspages::run(engine.clone(), shutdown.clone(), timeout));
             tasks.spawn(audit_streams::run(engine.clone(), shutdown.clone(), timeout));
         }
         if setup.run_scheduler {

@@ -138,6 +138,8 @@ pub fn engine(
         poll_interval: due_work::POLL_INTERVAL,
         limits: settings.limits.attempts,
         mail_from: settings.mail.from.clone(),
+        page_mail_concurrency: settings.statuspages.mail_concurrency.into(),
+        page_mails_per_minute: settings.statuspages.mails_per_minute,
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
         billing: billing(settings, &clock),
         history: settings.history,

@@ -179,6 +179,8 @@ fn spawn_loops(
     tasks.spawn(maintenance_clock::run(engine.clone(), shutdown.clone()));
     tasks.spawn(snapshots::run(engine.clone(), shutdown.clone()));
     tasks.spawn(statuspages::maintenance::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(statuspages::fanout::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(delivery::statuspages::run(engine.clone(), shutdown.clone(), grace));
     tasks.spawn(auto_incidents::run(engine.clone(), shutdown.clone()));
     tasks.spawn(probes::run_registry(engine.clone(), shutdown.clone()));
     tasks.spawn(scheduler::run(engine.clone(), shutdown.clone()));

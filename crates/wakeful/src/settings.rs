@@ -53,6 +53,7 @@ pub struct Settings {
     pub sessions: Sessions,
     pub audit: Audit,
     pub limits: Limits,
+    pub statuspages: Statuspages,
     pub mail: Mail,
     pub history: History,
     /// Days to retain what the checks of outages saw.
@@ -191,6 +192,12 @@ pub struct Checks {
     pub sentinels: Vec<(String, u16)>,
 }
 
+#[derive(Clone, Copy, Debug)]
+pub struct Statuspages {
+    pub mail_concurrency: u16,
+    pub mails_per_minute: u32,
+}
+
 #[derive(Clone, Debug)]
 pub struct Statuspages {
     pub listen: Option<SocketAddr>,
@@ -324,6 +331,7 @@ impl Settings {
                 log: from.flag("audit.log"),
             },
             limits: Limits::read(from),
+            statuspages: Statuspages::read(from),
             mail: Mail::read(from),
             billing: Billing::read(from),
             history: history(from),
@@ -438,6 +446,15 @@ impl Sessions {
     }
 }
 
+impl Statuspages {
+    fn read(from: &mut Reader<'_>) -> Self {
+        Self {
+            mail_concurrency: from.number("statuspages.mail_concurrency", 1..=100),
+            mails_per_minute: from.number("statuspages.mails_per_minute", 0..=1_000_000),
+        }
+    }
+}
+
 impl Limits {
     fn read(from: &mut Reader<'_>) -> Self {
         let mut limit = |key| from.number(key, 1..=1_000_000);
@@ -446,6 +463,7 @@ impl Limits {
             failed_logins_per_network: limit("limits.failed_logins_per_network"),
             signups_per_hour: limit("limits.signups_per_hour"),
             action_links_per_minute: limit("limits.action_links_per_minute"),
+            subscriptions_per_hour: limit("limits.subscriptions_per_hour"),
             contacts_per_hour: limit("limits.contacts_per_hour"),
             resets_per_hour: limit("limits.resets_per_hour"),
             reset_requests_per_hour: limit("limits.reset_requests_per_hour"),

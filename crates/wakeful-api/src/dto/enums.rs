@@ -198,6 +198,8 @@ closed_sets! {
     AuditActorKind = names!(audit::ActorKind);
     /// The format of an exported audit log.
     AuditFormat = names!(ExportFormat);
+    /// The format of a list of subscribers.
+    SubscriberExport = names!(super::subscribers::SubscriberExport);
     /// Whether an invited address has an account.
     InvitedAccount = names!(AccountState);
     /// What a service can do with a message of a notifier.
@@ -212,6 +214,16 @@ closed_sets! {
     StatuspageAccess = names!(statuspages::page::Access);
     /// Which document of a status page is shown.
     StatuspageShow = names!(crate::statuspages::Show);
+    /// How a subscriber of a status page is notified.
+    SubscriberKind = names!(statuspages::subscriber::SubscriberKind);
+    /// Whether a subscriber of a status page is notified.
+    SubscriberState = names!(statuspages::subscriber::SubscriberState);
+    /// How a subscriber of a status page was added.
+    SubscriberSource = names!(statuspages::subscriber::SubscriberSource);
+    /// What a subscriber of a status page is notified of.
+    SubscribedKind = names!(statuspages::subscriber::SubscribedKind);
+    /// The body that a webhook of a subscriber receives.
+    WebhookFormat = names!(statuspages::subscriber::WebhookFormat);
     /// The language of a status page.
     StatuspageLanguage = names!(statuspages::Language);
     /// The color scheme of a status page.

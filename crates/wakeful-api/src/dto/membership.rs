@@ -155,6 +155,8 @@ pub(crate) struct PlanBody {
     history_days: u32,
     /// The maximum number of status pages; null for no limit.
     status_pages: Option<u32>,
+    /// The maximum number of subscribers of all status pages; null for no limit.
+    subscribers: Option<u32>,
 }
 
 impl PlanBody {
@@ -173,6 +175,7 @@ impl PlanBody {
             users: plan.limits.users,
             history_days: plan.limits.history_days,
             status_pages: plan.limits.status_pages,
+            subscribers: plan.limits.subscribers,
         }
     }
 }

@@ -41,6 +41,7 @@ pub(crate) mod services;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod statuspages;
+pub(crate) mod subscribers;
 pub(crate) mod team;
 pub(crate) mod teams;
 pub(crate) mod webpush;

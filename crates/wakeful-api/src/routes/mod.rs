@@ -38,6 +38,7 @@ mod services;
 mod sessions;
 mod stats;
 mod statuspages;
+mod subscribers;
 mod team;
 mod teams;
 mod webpush;
@@ -90,6 +91,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(routing::protected())
         .merge(statuspages::protected())
         .merge(incidents::protected())
+        .merge(subscribers::protected())
         .merge(regions::protected())
         .merge(history::protected())
         .merge(alerts::protected())

@@ -22,6 +22,7 @@ mod respond;
 mod router;
 mod serve;
 mod style;
+mod subscribe;
 mod v2;
 mod view;
 

@@ -280,7 +280,7 @@ pub(super) fn not_found() -> String {
 
 /// What only templates use.
 impl<'a> View<'a> {
-    fn common_style(&self) -> String {
+    pub(super) fn common_style(&self) -> String {
         assets::style().path()
     }
 

@@ -7,6 +7,7 @@ use axum::routing::{any, get, post};
 use super::feeds::Format;
 use super::form::Form;
 use super::serve;
+use super::subscribe;
 use super::v2::Document;
 use crate::app::Api;
 
@@ -74,6 +75,7 @@ pub(crate) fn routes() -> Router<Api> {
     router
         .route(&format!("{BASE}/login"), get(serve::login_form).post(serve::log_in))
         .route(&format!("{BASE}/logout"), post(serve::log_out))
+        .merge(subscriptions())
         .route("/status/assets/{file}", get(serve::asset))
         .route("/status", get(serve::front))
         .route("/status/", get(serve::front))
@@ -87,10 +89,31 @@ pub(crate) fn routes() -> Router<Api> {
         .route("/status/{slug}/{*path}", any(serve::nothing))
 }
 
+/// Subscribing, and the links of emails.
+const SUBSCRIPTIONS: [&str; 5] = [
+    "/subscribe",
+    "/confirm/{token}",
+    "/manage/{token}",
+    "/unsubscribe/{token}",
+    "/api/v2/subscribers.json",
+];
+
+fn subscriptions() -> Router<Api> {
+    let [subscribe, confirm, manage, unsubscribe, v2] =
+        SUBSCRIPTIONS.map(|path| format!("{BASE}{path}"));
+    Router::new()
+        .route(&subscribe, get(subscribe::form).post(subscribe::subscribe))
+        .route(&confirm, get(subscribe::confirm_form).post(subscribe::confirm))
+        .route(&manage, get(subscribe::manage_form).post(subscribe::manage))
+        .route(&unsubscribe, get(subscribe::unsubscribe_form).post(subscribe::unsubscribe))
+        .route(&v2, post(subscribe::subscribe_v2))
+}
+
 /// The public routes, for a test that visits all of them.
 pub fn statuspage_routes() -> Vec<String> {
     let forms = FORMS.iter().map(|(path, _)| format!("{BASE}{path}"));
-    let others = ["/login", "/logout"].map(|path| format!("{BASE}{path}"));
+    let others = ["/login", "/logout"].into_iter().chain(SUBSCRIPTIONS);
+    let others = others.map(|path| format!("{BASE}{path}"));
     let kuma = KUMA.iter().map(|(path, _)| (*path).to_owned());
     let shared = ["/status/assets/{file}", "/status", KUMA_BADGE, DOMAIN].map(str::to_owned);
     forms.chain(others).chain(kuma).chain(shared).collect()

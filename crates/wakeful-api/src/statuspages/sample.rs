@@ -103,6 +103,12 @@ pub(super) fn empty() -> Snapshot {
             display: Display::default(),
             feeds: true,
             embed_origins: vec!["*".to_owned()],
+            subscribe: wakeful_core::statuspages::snapshot::Subscribable {
+                email: true,
+                webhook: true,
+                chat: false,
+                choose: true,
+            },
             created: Millis(NOW.0 - 400 * DAY),
             modified: Millis(NOW.0 - DAY),
         },

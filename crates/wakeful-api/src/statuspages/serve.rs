@@ -40,23 +40,23 @@ use crate::host::normalized;
 const MAX_PASSWORD: usize = 256;
 
 /// A page that is served, with what it shows.
-struct Visit {
-    page: Arc<Served>,
-    snapshot: Arc<Snapshot>,
-    parts: Parts,
-    query: Parameters,
-    client: IpAddr,
+pub(super) struct Visit {
+    pub(super) page: Arc<Served>,
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) parts: Parts,
+    pub(super) query: Parameters,
+    pub(super) client: IpAddr,
     /// The path of the front page: empty on a domain of the page.
     base: String,
 }
 
-enum Visited {
+pub(super) enum Visited {
     Page(Box<Visit>),
     Other(Response),
 }
 
 /// The page of a slug, if the client may know of it.
-fn visit(api: &Api, slug: &str, parts: Parts) -> Visited {
+pub(super) fn visit(api: &Api, slug: &str, parts: Parts) -> Visited {
     let page = match find(api, slug, &parts) {
         Found::Page(page) => page,
         Found::Moved(current) => {
@@ -106,7 +106,7 @@ fn moved(parts: &Parts, slug: &str, current: &str) -> String {
 }
 
 impl Visit {
-    fn context(&self, unlocked: bool) -> Context<'_> {
+    pub(super) fn context(&self, unlocked: bool) -> Context<'_> {
         let language = self.snapshot.language(self.query.lang.as_deref());
         Context { language, base: &self.base, unlocked }
     }
@@ -147,7 +147,7 @@ impl Visit {
         self.context(false).language.messages()
     }
 
-    fn login(&self, status: StatusCode, way: Way, error: Option<&str>) -> Response {
+    pub(super) fn login(&self, status: StatusCode, way: Way, error: Option<&str>) -> Response {
         let html = render::login(&self.snapshot, way, error, self.context(false));
         respond::form(status, html)
     }
@@ -577,7 +577,7 @@ pub(super) async fn log_in(
 
 /// Sets the cookie, and forwards the browser to the address without the token; `to` is
 /// another one below that of the page.
-fn unlock(api: &Api, visit: &Visit, to: Option<&str>) -> Response {
+pub(super) fn unlock(api: &Api, visit: &Visit, to: Option<&str>) -> Response {
     let cookie = api.engine().statuspage_cookie(&visit.page);
     let address = match to {
         None => visit.path().to_owned(),

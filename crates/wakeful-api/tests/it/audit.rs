@@ -38,6 +38,11 @@ const QUIET: &[(&str, &str)] = &[
         "POST /api/v1/statuspage/{pageid}/domain/check",
         "recorded when it finds the record; see page_domains.rs",
     ),
+    ("POST /api/v1/statuspage/{pageid}/subscriber/test", "sends"),
+    (
+        "POST /api/v1/incident/{incidentid}/update/{updateid}/resend",
+        "only if something failed; sends",
+    ),
     ("POST /api/v1/notifier/test", "sends"),
     ("POST /api/v1/password/lost", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/payment/callback/stripe", "triggers a lookup"),
@@ -165,6 +170,20 @@ async fn change_statuspages(ann: &User, log: &mut Log) {
     client.delete(&format!("incidenttemplate/{templateid}/delete")).await.ok();
     let delete = "DELETE /api/v1/incidenttemplate/{templateid}/delete";
     log.one(delete, "incidenttemplate.delete").await;
+    let subscriber = json!({"address": format!("{SENTINEL}@example.com"), "consent": true});
+    let path = format!("statuspage/{id}/subscriber/save");
+    let saved = client.post(&path, &subscriber).await.ok()["subscriber"].clone();
+    log.one("POST /api/v1/statuspage/{pageid}/subscriber/save", "subscriber.create").await;
+    let change = json!({"subscriberid": saved["subscriberid"], "language": "de"});
+    client.post(&path, &change).await.ok();
+    log.one("POST /api/v1/statuspage/{pageid}/subscriber/save", "subscriber.update").await;
+    let import = json!({"subscribers": [{"address": "a@b.example"}], "consent": true});
+    client.post(&format!("statuspage/{id}/subscribers/import"), &import).await.ok();
+    log.one("POST /api/v1/statuspage/{pageid}/subscribers/import", "subscriber.import").await;
+    let subscriberid = saved["subscriberid"].as_str().unwrap();
+    client.delete(&format!("statuspage/{id}/subscriber/{subscriberid}/delete")).await.ok();
+    let delete = "DELETE /api/v1/statuspage/{pageid}/subscriber/{subscriberid}/delete";
+    log.one(delete, "subscriber.delete").await;
     client.delete(&format!("statuspage/{id}/delete")).await.ok();
     log.one("DELETE /api/v1/statuspage/{pageid}/delete", "statuspage.delete").await;
 }

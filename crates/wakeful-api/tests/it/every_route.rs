@@ -589,6 +589,22 @@ const ROWS: &[Row] = &[
         ..of_page("POST /api/v1/statuspage/{pageid}/domain/check")
     },
     of_page("POST /api/v1/statuspage/{pageid}/token/rotate"),
+    of_page("GET /api/v1/statuspage/{pageid}/subscribers"),
+    Row {
+        takes: "components pageid sections subscriberid",
+        body: |_| json!({"address": "a@b.example", "consent": true}),
+        ..of_page("POST /api/v1/statuspage/{pageid}/subscriber/save")
+    },
+    Row {
+        takes: "components pageid sections subscriberid",
+        body: |_| json!({"subscribers": [], "consent": true}),
+        ..of_page("POST /api/v1/statuspage/{pageid}/subscribers/import")
+    },
+    Row {
+        takes: "pageid subscriberid",
+        ..of_page("DELETE /api/v1/statuspage/{pageid}/subscriber/{subscriberid}/delete")
+    },
+    of_page("POST /api/v1/statuspage/{pageid}/subscriber/test"),
     of_page("DELETE /api/v1/statuspage/{pageid}/delete"),
     Row {
         operation: "POST /api/v1/component/{componentid}/status",
@@ -613,6 +629,11 @@ const ROWS: &[Row] = &[
     Row {
         takes: "incidentid updateid",
         ..of_incident("DELETE /api/v1/incident/{incidentid}/update/{updateid}/delete")
+    },
+    of_incident("GET /api/v1/incident/{incidentid}/deliveries"),
+    Row {
+        takes: "incidentid updateid",
+        ..of_incident("POST /api/v1/incident/{incidentid}/update/{updateid}/resend")
     },
     Row {
         body: |_| json!({"notify": false}),

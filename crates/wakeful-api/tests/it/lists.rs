@@ -15,6 +15,10 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/admin/settings",
     "/api/v1/admin/overview",
     "/api/v1/contacts",
+    // At most 200 updates.
+    "/api/v1/incident/{incidentid}/deliveries",
+    // A list, whose pages are tested in subscribers.rs.
+    "/api/v1/statuspage/{pageid}/subscribers",
     "/api/v1/maintenance/{maintenanceid}/get",
     // At most 50 schedules.
     "/api/v1/oncall",

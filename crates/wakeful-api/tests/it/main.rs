@@ -57,6 +57,7 @@ mod settings;
 mod signup;
 mod stats;
 mod statuspages;
+mod subscribers;
 mod team;
 mod teams;
 mod webpush;

@@ -599,7 +599,7 @@ both_databases! {
     async fn members_choose_from_the_operators_plans(setup: Setup) {
         let mut setup = setup;
         let limits = billing::Limits { monitors: Some(2), shortest_interval: 1, users: None,
-            history_days: 9, status_pages: None };
+            history_days: 9, status_pages: None, subscribers: None };
         let plan = |id: &str, price| billing::Plan { id: PlanId::new(id), name: id.to_owned(),
             price, limits };
         let team = plan("team", billing::Price::Monthly(Money::cents(1_950)));

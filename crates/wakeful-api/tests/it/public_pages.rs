@@ -101,7 +101,11 @@ fn addresses(route: &str, slug: &str, component: &str) -> Vec<String> {
         | "/style.css"
         | "/manifest.webmanifest"
         | "/login"
-        | "/logout" => vec![format!("{base}{tail}"), format!("{base}{tail}?lang=de")],
+        | "/logout"
+        | "/subscribe"
+        | "/api/v2/subscribers.json" => {
+            vec![format!("{base}{tail}"), format!("{base}{tail}?lang=de")]
+        }
         "/component/{id}" => ["shop", component].map(|id| format!("{base}/component/{id}")).into(),
         "/component/{id}/feed.atom" => vec![format!("{base}/component/{component}/feed.atom")],
         "/incident/{id}" | "/incidents/{id}" => {
@@ -116,6 +120,9 @@ fn addresses(route: &str, slug: &str, component: &str) -> Vec<String> {
         "/component/{id}/badge/{*path}" => all_badges("/component/shop"),
         "/image/{id}" => {
             ["logo", "logo_dark", "favicon", "x"].map(|kind| format!("{base}/image/{kind}")).into()
+        }
+        "/confirm/{token}" | "/manage/{token}" | "/unsubscribe/{token}" => {
+            vec![format!("{base}{}", tail.replace("{token}", "x"))]
         }
         "/status/assets/{file}" => vec!["/status/assets/x".to_owned()],
         other => panic!("this test must visit {other}"),

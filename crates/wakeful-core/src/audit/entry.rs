@@ -48,6 +48,8 @@ named_enum! {
         Routing = "routing",
         /// A status page.
         Statuspage = "statuspage",
+        /// A recipient of the updates of a status page.
+        Subscriber = "subscriber",
         /// An incident or a maintenance of status pages.
         Incident = "incident",
         /// A template for incidents.
@@ -123,6 +125,12 @@ named_enum! {
         IncidentPublish = "incident.publish",
         IncidentPostmortem = "incident.postmortem",
         IncidentDelete = "incident.delete",
+        /// Failed messages to subscribers are sent again.
+        IncidentResend = "incident.resend",
+        SubscriberCreate = "subscriber.create",
+        SubscriberUpdate = "subscriber.update",
+        SubscriberDelete = "subscriber.delete",
+        SubscriberImport = "subscriber.import",
         TemplateCreate = "incidenttemplate.create",
         TemplateUpdate = "incidenttemplate.update",
         TemplateDelete = "incidenttemplate.delete",

@@ -63,6 +63,8 @@ pub struct Limits {
     pub users: Option<u32>,
     pub history_days: u32,
     pub status_pages: Option<u32>,
+    /// Of all status pages of the team.
+    pub subscribers: Option<u32>,
 }
 
 /// All plans, from the smallest to the largest; the first is None.
@@ -110,17 +112,51 @@ impl Catalog {
                     shortest_interval,
                     users,
                     history_days,
-                    status_pages| {
-            let limits = Limits { monitors, shortest_interval, users, history_days, status_pages };
+                    (status_pages, subscribers)| {
+            let limits = Limits {
+                monitors,
+                shortest_interval,
+                users,
+                history_days,
+                status_pages,
+                subscribers,
+            };
             Plan { id: PlanId::new(id), name: name.to_owned(), price, limits }
         };
         let monthly = |dollars: i64| Price::Monthly(Money::cents(dollars * 100));
         Self(vec![
-            plan("none", "None", Price::Free, Some(50), 60, Some(3), 30, Some(1)),
-            plan("starter", "Starter", monthly(9), Some(200), 30, Some(5), 180, Some(3)),
-            plan("pro", "Pro", monthly(29), Some(1_000), 10, Some(20), 365, Some(10)),
-            plan("business", "Business", monthly(99), Some(10_000), 1, Some(200), 730, Some(50)),
-            plan("enterprise", "Enterprise", Price::Contract, None, 1, None, 1_825, None),
+            plan("none", "None", Price::Free, Some(50), 60, Some(3), 30, (Some(1), Some(100))),
+            plan(
+                "starter",
+                "Starter",
+                monthly(9),
+                Some(200),
+                30,
+                Some(5),
+                180,
+                (Some(3), Some(1_000)),
+            ),
+            plan(
+                "pro",
+                "Pro",
+                monthly(29),
+                Some(1_000),
+                10,
+                Some(20),
+                365,
+                (Some(10), Some(5_000)),
+            ),
+            plan(
+                "business",
+                "Business",
+                monthly(99),
+                Some(10_000),
+                1,
+                Some(200),
+                730,
+                (Some(50), Some(50_000)),
+            ),
+            plan("enterprise", "Enterprise", Price::Contract, None, 1, None, 1_825, (None, None)),
         ])
     }
 

@@ -93,6 +93,9 @@ pub struct IncidentSettings {
     /// A recurrence rule; empty: none.
     pub repeat: String,
     pub timezone: String,
+    /// When subscribers were last reminded of it.
+    #[serde(with = "crate::serde_millis::maybe_instant")]
+    pub reminded: Option<Millis>,
     /// The next occurrence was created.
     pub repeated: bool,
     /// A maintenance that was completed before it began.
@@ -115,6 +118,7 @@ impl Default for IncidentSettings {
             remind_hours: vec![24, 1],
             repeat: String::new(),
             timezone: "UTC".to_owned(),
+            reminded: None,
             repeated: false,
             cancelled: false,
             postmortem: None,

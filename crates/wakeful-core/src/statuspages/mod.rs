@@ -7,13 +7,16 @@ pub mod css;
 pub mod i18n;
 pub mod incident;
 mod language;
+pub mod mailing;
 pub mod markdown;
 pub mod page;
 pub mod rule;
 pub mod schedule;
+pub mod scope;
 pub mod slug;
 pub mod snapshot;
 pub mod status;
+pub mod subscriber;
 pub mod unlock;
 pub mod uptime;
 

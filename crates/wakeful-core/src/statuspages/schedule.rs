@@ -1,6 +1,8 @@
 //! The maintenance clock of status pages: when a maintenance starts and ends without a person,
 //! and when the next one takes place. All of it follows from the incident and the time.
 
+use std::time::Duration;
+
 use super::incident::{Incident, IncidentState};
 use super::snapshot::{IncidentKind, IncidentStatus};
 use crate::Invalid;
@@ -15,6 +17,8 @@ const PARTS: [&str; 6] = ["FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "COUNT", "U
 /// What the clock does with a maintenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockStep {
+    /// Reminds subscribers of a maintenance that begins soon.
+    Remind,
     Start,
     Complete,
     /// Creates the next occurrence.
@@ -35,6 +39,7 @@ pub fn step(incident: &Incident, now: Millis) -> Option<ClockStep> {
         IncidentStatus::Scheduled if settings.auto_start && is_past(settings.scheduled_for) => {
             Some(ClockStep::Start)
         }
+        IncidentStatus::Scheduled if is_past(next_reminder(incident)) => Some(ClockStep::Remind),
         IncidentStatus::InProgress | IncidentStatus::Verifying
             if settings.auto_end && is_past(settings.scheduled_until) =>
         {
@@ -55,7 +60,10 @@ pub fn next_at(incident: &Incident) -> Option<Millis> {
     }
     let settings = &incident.settings;
     match incident.status {
-        IncidentStatus::Scheduled if settings.auto_start => settings.scheduled_for,
+        IncidentStatus::Scheduled => {
+            let start = settings.scheduled_for.filter(|_| settings.auto_start);
+            start.into_iter().chain(next_reminder(incident)).min()
+        }
         IncidentStatus::InProgress | IncidentStatus::Verifying if settings.auto_end => {
             settings.scheduled_until
         }
@@ -64,6 +72,20 @@ pub fn next_at(incident: &Incident) -> Option<Millis> {
         }
         _ => None,
     }
+}
+
+/// The time of the next reminder. What was announced after it reminds as well, and so does the
+/// start: reminders that are due together are sent as one.
+fn next_reminder(incident: &Incident) -> Option<Millis> {
+    let settings = &incident.settings;
+    let start = settings.scheduled_for?;
+    let announced = incident.updates.iter().map(|update| update.created).max();
+    let last = announced.into_iter().chain(settings.reminded).max();
+    let hours = settings.remind_hours.iter().map(|hours| u64::from(*hours));
+    hours
+        .map(|hours| start.before(Duration::from_secs(hours * 3_600)))
+        .filter(|at| last.is_none_or(|last| *at > last) && *at < start)
+        .min()
 }
 
 /// The next occurrence of a maintenance that has not begun yet.
@@ -146,6 +168,7 @@ mod tests {
                 scheduled_until: Some(until),
                 timezone: zone.to_owned(),
                 repeat,
+                remind_hours: Vec::new(),
                 ..IncidentSettings::default()
             },
             source: IncidentSource::Person,
@@ -177,6 +200,24 @@ mod tests {
         assert_eq!((step(&manual, late), next_at(&manual)), (None, None));
         let draft = Incident { state: IncidentState::Draft, ..manual };
         assert_eq!(step(&draft, late), None);
+    }
+
+    #[test]
+    fn reminders_are_sent_once_and_not_for_what_was_just_announced() {
+        let mut one = maintenance("2026-11-18T10:00:00Z", "2026-11-18T11:00:00Z", "UTC", "");
+        one.settings.remind_hours = vec![24, 2, 1];
+        assert_eq!(next_at(&one), Some(at("2026-11-17T10:00:00Z")));
+        assert_eq!(step(&one, at("2026-11-17T09:00:00Z")), None);
+        assert_eq!(step(&one, at("2026-11-17T10:00:00Z")), Some(ClockStep::Remind));
+        one.settings.reminded = Some(at("2026-11-17T10:00:01Z"));
+        assert_eq!(next_at(&one), Some(at("2026-11-18T08:00:00Z")));
+        // Two that are due together are one.
+        one.settings.reminded = Some(at("2026-11-18T09:30:00Z"));
+        assert_eq!(next_at(&one), Some(at("2026-11-18T10:00:00Z")));
+        assert_eq!(step(&one, at("2026-11-18T09:31:00Z")), None);
+        // A start that is due replaces them.
+        one.settings.reminded = None;
+        assert_eq!(step(&one, at("2026-11-18T12:00:00Z")), Some(ClockStep::Start));
     }
 
     #[test]

@@ -216,8 +216,25 @@ pub struct Page {
     pub feeds: bool,
     /// The origins that may frame the page's widget; `*` for all.
     pub embed_origins: Vec<String>,
+    pub subscribe: Subscribable,
     pub created: Millis,
     pub modified: Millis,
+}
+
+/// How visitors can subscribe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Subscribable {
+    pub email: bool,
+    pub webhook: bool,
+    pub chat: bool,
+    /// By section and component.
+    pub choose: bool,
+}
+
+impl Subscribable {
+    pub fn is_offered(&self) -> bool {
+        self.email || self.webhook || self.chat
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -25,6 +25,8 @@ const LOGIN_ENTRIES_PER_HOUR: u32 = 60;
 const CALENDARS_PER_MINUTE: u32 = 60;
 /// For one status page and one client.
 const PAGE_PASSWORDS_PER_MINUTE: u32 = 10;
+/// From all clients: each one may send an email.
+const SUBSCRIPTIONS_OF_PAGE_PER_HOUR: u32 = 1_000;
 /// Each one sends a message to an external server.
 const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
 
@@ -65,6 +67,15 @@ impl Engine {
     ) -> [Limit; 1] {
         let parts = [&*page.to_string(), &*network(from)];
         [limit("status page", &parts, PAGE_PASSWORDS_PER_MINUTE, MINUTE)]
+    }
+
+    /// Subscriptions to a status page that a visitor requests, and all of the page.
+    pub(crate) fn subscription_limits(&self, page: StatuspageId, from: IpAddr) -> Vec<Limit> {
+        let max = self.settings().limits.subscriptions_per_hour;
+        let mut all = network_limits("subscription", from, max);
+        let page = page.to_string();
+        all.push(limit("subscription page", &[&page], SUBSCRIPTIONS_OF_PAGE_PER_HOUR, HOUR));
+        all
     }
 
     pub(crate) fn signup_limits(&self, from: IpAddr) -> Vec<Limit> {

@@ -80,6 +80,11 @@ impl Engine {
         Ok(())
     }
 
+    /// The error for exceeding the number of subscribers.
+    pub(crate) fn too_many_subscribers(&self, plan: Option<&Plan>) -> Error {
+        self.too_many_error(plan, "subscribers of status pages", |limits| limits.subscribers)
+    }
+
     fn too_many_error(
         &self,
         plan: Option<&Plan>,

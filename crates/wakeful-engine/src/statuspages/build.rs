@@ -319,6 +319,12 @@ fn shown_page(page: &StatusPage, url: String) -> shown::Page {
         },
         feeds: settings.subscribe.feeds,
         embed_origins: settings.embed_origins.clone(),
+        subscribe: shown::Subscribable {
+            email: settings.subscribe.email,
+            webhook: settings.subscribe.webhook,
+            chat: settings.subscribe.chat,
+            choose: settings.subscribe.choose,
+        },
         created: page.created,
         modified: page.modified,
     }

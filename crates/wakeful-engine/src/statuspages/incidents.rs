@@ -20,7 +20,7 @@ use wakeful_store::{IncidentQuery, SaveTeamOutcome, StoredIncident};
 use crate::bus::Event;
 use crate::caller::{Authorized, Caller};
 use crate::notifications::notifiers::require_all_monitors;
-use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one, random};
+use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, failpoint, limit_plus_one, random};
 
 /// An incident to save, complete and well formed.
 #[derive(Clone, Debug)]
@@ -301,7 +301,11 @@ impl Engine {
         found.ok_or(Error::NotFound("template"))
     }
 
-    async fn stored_incident(&self, caller: &Caller, id: IncidentId) -> Result<StoredIncident> {
+    pub(super) async fn stored_incident(
+        &self,
+        caller: &Caller,
+        id: IncidentId,
+    ) -> Result<StoredIncident> {
         let found = self.store().team(caller.team_access()).incident(id).await?;
         found.ok_or(Error::NotFound("incident"))
     }
@@ -349,8 +353,10 @@ impl Engine {
 
     /// Announces a change of an incident: to its editors, and to the nodes that show it.
     pub(super) fn note_incident(&self, incident: &Incident) {
+        failpoint::here("after-event");
         self.bus().publish_event(incident.team, || Event::Incident(incident.id));
         self.note_page_change();
+        self.0.page_events.notify_one();
     }
 
     /// Components of the team's pages with their names.

@@ -49,6 +49,10 @@ impl Engine {
             let mut incident = before.incident.clone();
             incident.modified = now;
             let next = match step(&incident, now) {
+                Some(ClockStep::Remind) => {
+                    incident.settings.reminded = Some(now);
+                    None
+                }
                 Some(ClockStep::Start) => {
                     let at = incident.settings.scheduled_for.unwrap_or(now);
                     self.post_automatically(
@@ -136,6 +140,7 @@ impl Engine {
                 scheduled_for: Some(scheduled_for),
                 scheduled_until: Some(scheduled_until),
                 cancelled: false,
+                reminded: None,
                 repeated: false,
                 postmortem: None,
                 ..incident.settings.clone()

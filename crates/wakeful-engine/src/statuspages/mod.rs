@@ -4,15 +4,21 @@ mod access;
 pub mod auto_incidents;
 mod build;
 mod domains;
+pub mod fanout;
 mod figures;
 mod incidents;
 pub mod maintenance;
 mod overlay;
 pub mod snapshots;
+mod subscribers;
 
 pub use domains::{DomainLookup, DomainOutcome};
 pub use incidents::*;
-pub use wakeful_store::{IncidentQuery, ListedState};
+pub use subscribers::*;
+pub use wakeful_store::{
+    FailedDelivery, Imported, IncidentQuery, ListedState, SubscriberCounts, SubscriberQuery,
+    UpdateDeliveries,
+};
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;

@@ -48,6 +48,12 @@ impl Guard {
         Self { policy, own }
     }
 
+    /// The same with another policy.
+    #[must_use]
+    pub fn with_policy(&self, policy: Policy) -> Self {
+        Self { policy, own: self.own.clone() }
+    }
+
     /// Whether this address may be connected to.
     pub fn check(&self, addr: SocketAddr) -> Result<(), Denied> {
         let ip = addr.ip().to_canonical();

@@ -52,8 +52,8 @@ const MAX_ADDRESSES: usize = 8;
 /// Everything that checks and deliveries need for outgoing connections.
 pub struct Net {
     guard: Guard,
-    names: NameResolver,
-    tls: Tls,
+    names: Arc<NameResolver>,
+    tls: Arc<Tls>,
     pinger: Pinger,
     clock: Arc<dyn Clock>,
     renderers: Renderers,
@@ -71,6 +71,17 @@ impl Net {
 
     /// With the given parts, for a private resolver or a private authority.
     pub fn with(guard: Guard, names: NameResolver, tls: Tls, clock: Arc<dyn Clock>) -> Self {
+        Self::of(guard, Arc::new(names), Arc::new(tls), clock)
+    }
+
+    /// The same with another policy, for addresses that were not given by a team.
+    #[must_use]
+    pub fn with_policy(&self, policy: Policy) -> Self {
+        let (names, tls) = (Arc::clone(&self.names), Arc::clone(&self.tls));
+        Self::of(self.guard.with_policy(policy), names, tls, Arc::clone(&self.clock))
+    }
+
+    fn of(guard: Guard, names: Arc<NameResolver>, tls: Arc<Tls>, clock: Arc<dyn Clock>) -> Self {
         let (pinger, renderers) = (Pinger::default(), Renderers::default());
         Self {
             guard,

@@ -11,6 +11,7 @@ pub mod kinds;
 pub mod renderers;
 pub mod scene;
 pub mod signed_post;
+pub mod statuspage;
 pub mod template;
 pub mod webhook;
 pub mod webpush;

@@ -47,6 +47,11 @@ impl TemplateContext {
         }
         Self(fields)
     }
+
+    /// The variables of a message that is not about an event of a monitor.
+    pub(crate) fn of_fields(fields: Fields) -> Self {
+        Self(fields)
+    }
 }
 
 /// Values of a payload that a template can use. Comparing two values takes as long as they

@@ -12,13 +12,12 @@ use zeroize::Zeroizing;
 
 use crate::accounts::credentials::lock_user;
 use crate::dialect::{either, from_row, read, within, write, write_lazily};
+use crate::installation_secrets::InstallationSecret;
 use crate::monitors::json;
 use crate::{AuditContext, Keyring, NewEntry, Result, Store, StoreError};
 
 const ENDPOINT: &str = "push_subscriptions.endpoint";
 const KEYS: &str = "push_subscriptions.keys";
-/// The row in `meta` that has the private key.
-pub(crate) const PUSH_KEY: &str = "webpush_key";
 /// A browser that was used less than this ago is not written again.
 const LAST_USED_STEP: Duration = Duration::from_secs(86_400);
 
@@ -217,39 +216,8 @@ impl Store {
     /// The private key that push messages are signed with: the stored one, or else `candidate`,
     /// which is then stored. If several nodes store one, the first is used by all.
     pub async fn push_key(&self, candidate: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-        if let Some(key) = self.stored_push_key().await? {
-            return Ok(key);
-        }
-        let sealed = self.keyring.seal(&push_key_context(), candidate);
-        write!(self, |db| {
-            sqlx::query(
-                "insert into meta (name, value) values ($1, $2) on conflict (name) do nothing",
-            )
-            .bind(PUSH_KEY)
-            .bind(sealed)
-            .execute(db)
-            .await
-            .map(|_| ())
-        })?;
-        self.stored_push_key().await?.ok_or(StoreError::Damaged("meta"))
+        self.installation_secret(InstallationSecret::PushKey, candidate).await
     }
-
-    async fn stored_push_key(&self) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        let stored: Option<Vec<u8>> = read!(self, |db| {
-            sqlx::query_scalar("select value from meta where name = $1")
-                .bind(PUSH_KEY)
-                .fetch_optional(db)
-                .await
-        })?;
-        let open = |sealed: Vec<u8>| {
-            self.keyring.open(&push_key_context(), &sealed).ok_or(StoreError::Sealed("meta.value"))
-        };
-        stored.map(open).transpose()
-    }
-}
-
-pub(crate) fn push_key_context() -> String {
-    format!("meta.value:{PUSH_KEY}")
 }
 
 /// Nobody but its user sees more of it.

@@ -12,6 +12,7 @@ use wakeful_core::statuspages::schedule;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, Impact, IncidentKind, IncidentStatus};
 use wakeful_core::time::Millis;
 
+use super::events::announce;
 use super::pages::note_change;
 use crate::accounts::team::lock_team;
 use crate::deletion::deleted_teams;
@@ -471,7 +472,8 @@ pub(super) async fn insert(tx: &mut Tx, incident: &Incident) -> Result<()> {
         .execute(db)
         .await?;
     });
-    write_parts(tx, None, incident).await
+    write_parts(tx, None, incident).await?;
+    announce(tx, None, incident, 1).await
 }
 
 /// Writes an incident that still has its revision.
@@ -504,6 +506,7 @@ pub(super) async fn change(
     })?;
     if changed {
         write_parts(tx, Some(&before.incident), incident).await?;
+        announce(tx, Some(&before.incident), incident, before.revision + 1).await?;
     }
     Ok(changed)
 }
@@ -593,6 +596,6 @@ fn uuids(ids: &[Uuid]) -> String {
     json(&ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>())
 }
 
-fn object(incident: &Incident) -> Object {
+pub(super) fn object(incident: &Incident) -> Object {
     Object::new(ObjectKind::Incident, &incident.id, &incident.title)
 }

@@ -1,5 +1,7 @@
 //! Status pages: their settings, incidents, and what serving them needs.
 
+pub(crate) mod deliveries;
+pub(crate) mod events;
 pub(crate) mod domains;
 pub(crate) mod images;
 pub(crate) mod incidents;
@@ -7,4 +9,5 @@ pub(crate) mod pages;
 pub(crate) mod public;
 pub(crate) mod rows;
 pub(crate) mod rules;
+pub(crate) mod subscribers;
 pub(crate) mod templates;

@@ -6,6 +6,7 @@ use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
 use wakeful_core::id::{ComponentId, MonitorId, StatuspageId};
 use wakeful_core::statuspages::component::{Component, Override, Section};
 use wakeful_core::statuspages::page::{Access, MAX_PAGES, PageDomain, StatusPage};
+use wakeful_core::statuspages::subscriber::SubscriberKind;
 use wakeful_core::time::Millis;
 
 use super::rows::{StoredPage, seal};
@@ -41,6 +42,8 @@ pub struct ListedPage {
     pub is_domain_verified: bool,
     pub components: i64,
     pub open_incidents: i64,
+    /// Its active subscribers.
+    pub recipients: Vec<(SubscriberKind, i64)>,
     pub modified: Millis,
 }
 
@@ -55,13 +58,14 @@ from_row!(ListedPage, |row| Self {
     is_domain_verified: row.try_get::<Option<i64>, _>("domain_verified")?.is_some(),
     components: row.try_get("components")?,
     open_incidents: row.try_get("open_incidents")?,
+    recipients: Vec::new(),
     modified: Millis(row.try_get("modified")?),
 });
 
 impl TeamStore<'_> {
     /// The team's pages in the order they were created.
     pub async fn statuspages(&self) -> Result<Vec<ListedPage>> {
-        Ok(read!(self.store, |db| {
+        let mut pages: Vec<ListedPage> = read!(self.store, |db| {
             sqlx::query_as(
                 "select p.id, p.slug, p.name, p.published, p.access, p.modified,
                         (select min(d.domain) from statuspage_domains d
@@ -78,7 +82,25 @@ impl TeamStore<'_> {
             .bind(self.team.uuid())
             .fetch_all(db)
             .await
-        })?)
+        })?;
+        let counts: Vec<(Uuid, String, i64)> = read!(self.store, |db| {
+            sqlx::query_as(
+                "select s.page_id, s.kind, count(*) from statuspages p
+                 join subscribers s on s.page_id = p.id
+                 where p.team_id = $1 and s.state = 'active'
+                 group by s.page_id, s.kind",
+            )
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        for (page, kind, count) in counts {
+            let page = pages.iter_mut().find(|one| one.id == StatuspageId::from(page));
+            if let (Some(page), Ok(kind)) = (page, SubscriberKind::parse(&kind)) {
+                page.recipients.push((kind, count));
+            }
+        }
+        Ok(pages)
     }
 
     pub async fn statuspage(&self, id: StatuspageId) -> Result<Option<StoredPage>> {

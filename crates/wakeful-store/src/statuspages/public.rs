@@ -99,6 +99,16 @@ impl Store {
         })?)
     }
 
+    /// The name of a page, published or not.
+    pub async fn statuspage_name(&self, page: StatuspageId) -> Result<Option<String>> {
+        Ok(read!(self, |db| {
+            sqlx::query_scalar("select name from statuspages where id = $1")
+                .bind(page.uuid())
+                .fetch_optional(db)
+                .await
+        })?)
+    }
+
     /// A page with all its parts, published or not.
     pub async fn shown_statuspage(
         &self,

@@ -16,6 +16,7 @@ const FIELDS: [&str; 8] = [
     "users",
     "history_days",
     "status_pages",
+    "subscribers",
 ];
 const MAX_INTERVAL: u32 = 2_592_000;
 const MAX_HISTORY_DAYS: u32 = 3_650;
@@ -89,6 +90,7 @@ fn plan(table: &Table) -> Result<Plan, String> {
             users: optional(table, "users", 1_000_000_000)?,
             history_days: number(table, "history_days", MAX_HISTORY_DAYS)?,
             status_pages: optional(table, "status_pages", 1_000_000_000)?,
+            subscribers: optional(table, "subscribers", 1_000_000_000)?,
         },
     })
 }

@@ -139,7 +139,7 @@ fn an_invalid_plan_is_explained_in_one_sentence() {
         (
             "monitors = 500",
             "monitor = 500",
-            "plan 2 (team): monitor is not a field of a plan; the fields are id, name, price, monitors, shortest_interval, users, history_days, status_pages",
+            "plan 2 (team): monitor is not a field of a plan; the fields are id, name, price, monitors, shortest_interval, users, history_days, status_pages, subscribers",
         ),
         (
             "history_days = 7",

@@ -30,6 +30,7 @@ mod restarts;
 mod secrets;
 mod shutdown;
 mod smtp;
+mod subscribers;
 mod transfer;
 mod upgrades;
 mod users;

@@ -12,6 +12,7 @@ use wakeful_core::statuspages::page::{
 };
 use wakeful_core::statuspages::rule::Rule;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, ImageKind};
+use wakeful_core::statuspages::subscriber::SubscriberKind;
 use wakeful_core::time::Millis;
 use wakeful_engine::{DomainLookup, DomainOutcome, PageRow, PageView};
 
@@ -496,10 +497,37 @@ pub(crate) struct ListedBody {
     /// How many components it has.
     components: i64,
     open_incidents: i64,
-    /// How many subscribers it has.
+    /// How many active subscribers it has.
     subscribers: i64,
+    /// The same by how they are notified.
+    recipients: RecipientsBody,
     #[schema(value_type = String, format = DateTime)]
     modified: Millis,
+}
+
+/// The active subscribers of a page.
+#[derive(Serialize, ToSchema)]
+#[schema(as = StatuspageRecipients)]
+pub(crate) struct RecipientsBody {
+    email: i64,
+    webhook: i64,
+    chat: i64,
+}
+
+impl RecipientsBody {
+    fn of(all: &[(SubscriberKind, i64)]) -> Self {
+        let mut recipients = Self { email: 0, webhook: 0, chat: 0 };
+        for (kind, count) in all {
+            *match kind {
+                SubscriberKind::Email => &mut recipients.email,
+                SubscriberKind::Webhook => &mut recipients.webhook,
+                SubscriberKind::Slack | SubscriberKind::Discord | SubscriberKind::Teams => {
+                    &mut recipients.chat
+                }
+            } += count;
+        }
+        recipients
+    }
 }
 
 impl ListedBody {
@@ -515,7 +543,8 @@ impl ListedBody {
             indicator: row.indicator.as_str(),
             components: listed.components,
             open_incidents: listed.open_incidents,
-            subscribers: 0,
+            subscribers: listed.recipients.iter().map(|(_, count)| count).sum(),
+            recipients: RecipientsBody::of(&listed.recipients),
             modified: listed.modified,
         }
     }

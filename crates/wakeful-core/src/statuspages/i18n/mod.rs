@@ -9,9 +9,12 @@ mod fr;
 mod ja;
 mod nl;
 mod pt;
+mod subscriptions;
 
 use jiff::civil::Date;
 use std::time::Duration;
+
+pub use subscriptions::Subscriptions;
 
 use super::Language;
 use super::snapshot::{ComponentStatus, DayColor, Impact, IncidentStatus, Indicator, PageStatus};

@@ -47,6 +47,27 @@ fn every_language_uses_the_same_placeholders() {
             m.time_format,
         ]
     };
+    let subscriptions = |s: &Subscriptions| {
+        [
+            s.confirm_text,
+            s.webhook_failed,
+            s.unsubscribe_text,
+            s.confirm_subject,
+            s.confirm_email,
+            s.why,
+            s.several_updates,
+            s.begins_at,
+            s.ended_subject,
+            s.ended_email,
+        ]
+    };
+    let of_subscriptions = subscriptions(Language::English.subscriptions());
+    for language in Language::ALL {
+        let phrases = subscriptions(language.subscriptions());
+        for (phrase, english) in phrases.into_iter().zip(of_subscriptions) {
+            assert_eq!(placeholders(phrase), placeholders(english), "{language}: {phrase}");
+        }
+    }
     let english = patterns(Language::English.messages());
     for language in Language::ALL {
         for (pattern, english) in patterns(language.messages()).into_iter().zip(english) {

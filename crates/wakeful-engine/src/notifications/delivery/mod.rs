@@ -10,6 +10,7 @@ mod limits;
 mod outcome;
 mod service;
 mod single;
+pub mod statuspages;
 pub(crate) mod survive;
 mod turns;
 

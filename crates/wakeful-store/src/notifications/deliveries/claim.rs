@@ -437,6 +437,11 @@ impl Store {
                     undo_claim!(),
                     " where claimed_by = $1 and next_try is not null and claims > 0"
                 ),
+                concat!(
+                    "update statuspage_deliveries set ",
+                    undo_claim!(),
+                    " where claimed_by = $1 and next_try is not null and claims > 0"
+                ),
             ] {
                 let node = self.node.map(NodeId::uuid);
                 sqlx::query(sql).bind(node).execute(&mut *db).await?;
@@ -479,6 +484,24 @@ impl Store {
                 .await
                 .map(|done| done.rows_affected())
         })?;
-        Ok(mails + deliveries + payments + streams)
+        let pages = write!(self, |db| {
+            sqlx::query(
+                "update statuspage_deliveries set lease_until = 0
+                 where next_try is not null and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        let events = write!(self, |db| {
+            sqlx::query(
+                "update statuspage_events set lease_until = 0
+                 where completed is null and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        Ok(mails + deliveries + payments + streams + pages + events)
     }
 }

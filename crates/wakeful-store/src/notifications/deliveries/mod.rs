@@ -49,6 +49,8 @@ impl Store {
                  where next_try > $2 and lease_until <= $2",
                 "update mails set next_try = next_try - $1
                  where next_try > $2 and lease_until <= $2",
+                "update statuspage_deliveries set next_try = next_try - $1
+                 where next_try > $2 and lease_until <= $2",
                 "update threads set keepalive_at = keepalive_at - $1 where keepalive_at > $2",
             ] {
                 sqlx::query(sql)

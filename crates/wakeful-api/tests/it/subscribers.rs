@@ -1,0 +1,376 @@
+//! Subscribers of status pages: how they subscribe, what they receive, and how it ends.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use wakeful_testkit::{
+    Answer, App, Client, Receiver, SmtpSecurity, SmtpServer, User, both_databases, until,
+};
+
+const FORM: Option<&str> = Some("application/x-www-form-urlencoded");
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+/// A published page with the components API and Web, which is served.
+async fn page(app: &App, ann: &User, more: Value) -> Value {
+    let mut page = json!({"name": "Acme", "published": true, "languages": ["de"], "sections": [
+        {"name": "Core", "components": [{"name": "API"}]},
+        {"name": "Other", "components": [{"name": "Web"}]}]});
+    page.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let saved = ann.client.post("statuspage/save", &page).await.ok()["statuspage"].clone();
+    until("the page", || async {
+        let answer = app.anonymous().get("/status/acme/index.json").await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    saved
+}
+
+fn component(page: &Value, section: usize) -> String {
+    text(&page["sections"][section]["components"][0]["componentid"])
+}
+
+async fn post_form(client: &Client, path: &str, form: &str) -> Answer {
+    client.raw(Method::POST, path, FORM, form).await
+}
+
+/// Opens an incident that affects a component; returns its id.
+async fn incident(ann: &User, component: &str, title: &str) -> String {
+    let body = json!({"title": title, "update": {"body": "We are **looking** into it."},
+        "components": [{"componentid": component, "status": "partial_outage"}]});
+    text(&ann.client.post("incident/save", &body).await.ok()["incident"]["incidentid"])
+}
+
+async fn update(ann: &User, incident: &str, body: Value) -> Answer {
+    ann.client.post(&format!("incident/{incident}/update/save"), &body).await
+}
+
+async fn listed(ann: &User, page: &Value, query: &str) -> Value {
+    let id = text(&page["pageid"]);
+    ann.client.get(&format!("statuspage/{id}/subscribers{query}")).await.ok()
+}
+
+/// The path of the link to a page in a mail.
+fn link(app: &App, mail: &str, kind: &str) -> String {
+    let start = format!("{}/status/acme/{kind}/", app.url);
+    let at = mail.find(&start).unwrap_or_else(|| panic!("no {kind}: {mail}"));
+    let rest = &mail[at + app.url.len()..];
+    rest.split(|c: char| c.is_whitespace() || "<>\"".contains(c)).next().unwrap().to_owned()
+}
+
+fn header<'a>(mail: &'a str, name: &str) -> &'a str {
+    let start = format!("{name}: ");
+    let line = mail.split("\r\n").find(|line| line.starts_with(&start));
+    line.unwrap_or_else(|| panic!("no {name}: {mail}")).strip_prefix(&start).unwrap()
+}
+
+both_databases! {
+    async fn a_visitor_subscribes_chooses_and_unsubscribes(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({"subscribe": {"reply_to": "help@example.com"}})).await;
+        let (api, web) = (component(&page, 0), component(&page, 1));
+        let visitor = app.anonymous();
+        let front = visitor.get("/status/acme").await;
+        assert_eq!(front.text.matches("/status/acme/subscribe").count(), 2, "{}", front.text);
+        let form = visitor.get("/status/acme/subscribe").await;
+        assert!(form.text.contains("name=\"email\"") && !form.text.contains("<script"), "{}", form.text);
+        assert_eq!(form.header("cache-control"), "private, no-store");
+        let wrong = post_form(&visitor, "/status/acme/subscribe", "email=nobody&incidents=on").await;
+        assert!(wrong.status == 422 && wrong.text.contains("email-error"), "{}", wrong.text);
+        let wrong = post_form(&visitor, "/status/acme/subscribe", "email=vic@example.com").await;
+        assert!(wrong.status == 422 && wrong.text.contains("kinds-error"), "{}", wrong.text);
+        // A program fills every field.
+        let both = "incidents=on&maintenance=on";
+        let bot = post_form(&visitor, "/status/acme/subscribe", &format!("email=bot@example.com&website=x&{both}")).await;
+        let sent = post_form(&visitor, "/status/acme/subscribe", &format!("email=vic@example.com&{both}&lang=de")).await;
+        assert_eq!((bot.status, &bot.text), (sent.status, &sent.text), "the same for every address");
+
+        let mail = app.mails("vic@example.com", 1).await.remove(0);
+        let confirm = link(&app, &mail, "confirm");
+        assert!(confirm.contains("/confirm/wks_"), "{confirm}");
+        assert!(visitor.get(&confirm).await.text.contains("<button"), "opening it changes nothing");
+        assert_eq!(listed(&ann, &page, "?state=pending").await["subscribers"].as_array().unwrap().len(), 1);
+        assert_eq!(visitor.post_nothing(&confirm).await.status, 200);
+        assert_eq!(visitor.post_nothing(&confirm).await.status, 404, "once");
+        let list = listed(&ann, &page, "?q=VIC").await;
+        let one = &list["subscribers"][0];
+        assert_eq!((&one["state"], &one["source"], &one["address"]), (&json!("active"), &json!("self"), &json!("vic@example.com")));
+        assert_eq!((&list["counts"]["email"], &list["counts"]["active"]), (&json!(1), &json!(1)));
+        let pages = ann.client.get("statuspages").await.ok()["statuspages"][0].clone();
+        assert_eq!((&pages["subscribers"], &pages["recipients"]["email"]), (&json!(1), &json!(1)));
+        assert!(app.mails_now("bot@example.com").is_empty());
+
+        // The first update at once; those of the next five minutes in one email.
+        let id = incident(&ann, &api, "API down").await;
+        let mails = app.mails("vic@example.com", 2).await;
+        let first = mails.iter().find(|mail| mail.contains("API down")).unwrap().clone();
+        assert_eq!(header(&first, "Subject"), "[Acme] API down: Investigating");
+        assert_eq!(header(&first, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
+        assert_eq!(header(&first, "Reply-To"), "help@example.com");
+        assert!(header(&first, "From").contains("Acme") && header(&first, "List-Id").starts_with("<acme."), "{first}");
+        assert!(first.contains("We are looking into it.") && first.contains("<strong>looking</strong>"), "{first}");
+        let unsubscribe = link(&app, header(&first, "List-Unsubscribe"), "unsubscribe");
+        app.clock.advance(Duration::from_secs(10));
+        update(&ann, &id, json!({"status": "identified", "body": "Found it."})).await.ok();
+        app.clock.advance(Duration::from_secs(10));
+        update(&ann, &id, json!({"status": "resolved", "body": "Fixed."})).await.ok();
+        let waiting = until("two waiting messages", || async {
+            let all = ann.client.get(&format!("incident/{id}/deliveries")).await.ok()["updates"].clone();
+            (all[0]["waiting"] == 1 && all[1]["waiting"] == 1).then_some(all)
+        })
+        .await;
+        assert_eq!((&waiting[2]["delivered"], &waiting[2]["failures"]), (&json!(1), &json!([])));
+        assert_eq!(app.mails_now("vic@example.com").len(), 2);
+        app.clock.advance(Duration::from_secs(300));
+        let mails = app.mails("vic@example.com", 3).await;
+        let digest = mails.iter().find(|mail| mail.contains("Found it.")).unwrap();
+        assert!(digest.contains("Fixed.") && digest.find("Found it.") < digest.find("Fixed."), "{digest}");
+        assert_eq!(header(digest, "Subject"), "[Acme] API down: Resolved");
+        assert_eq!(header(digest, "In-Reply-To"), header(&first, "Message-ID"));
+
+        // Only what was chosen is sent.
+        let manage = link(&app, digest, "manage");
+        assert!(visitor.get(&manage).await.text.contains("Web"));
+        let saved = post_form(&visitor, &manage, &format!("component-{web}=on&incidents=on&language=de")).await;
+        assert!(saved.status == 200 && saved.text.contains("checked"), "{}", saved.text);
+        app.clock.advance(Duration::from_secs(600));
+        let unseen = incident(&ann, &api, "API again").await;
+        incident(&ann, &web, "Web down").await;
+        let mails = app.mails("vic@example.com", 4).await;
+        let german = mails.iter().find(|mail| mail.contains("Web down")).unwrap();
+        assert!(header(german, "Subject").contains("Wird untersucht") || german.contains("lang=\"de\""), "{german}");
+        let deliveries = ann.client.get(&format!("incident/{unseen}/deliveries")).await.ok();
+        assert_eq!(deliveries["updates"][0]["delivered"], 0);
+
+        // One click, as mail programs do it: without a cookie, twice, and while nothing is published.
+        ann.client.post("statuspage/save", &json!({"pageid": page["pageid"], "published": false})).await.ok();
+        until("no page", || async { (visitor.get("/status/acme").await.status == 404).then_some(()) }).await;
+        assert!(visitor.get(&unsubscribe).await.text.contains("<button"));
+        for _ in 0..2 {
+            assert_eq!(post_form(&visitor, &unsubscribe, "List-Unsubscribe=One-Click").await.status, 200);
+        }
+        assert_eq!(visitor.get("/status/acme/unsubscribe/x").await.status, 404);
+        let gone = listed(&ann, &page, "").await["subscribers"][0].clone();
+        assert_eq!((&gone["state"], &gone["address"]), (&json!("unsubscribed"), &json!("")));
+        let again = json!({"consent": true, "subscribers": [{"address": "VIC@example.com"}, {"address": "new@example.com"}]});
+        let path = format!("statuspage/{}/subscribers/import", text(&page["pageid"]));
+        let again = ann.client.post(&path, &again).await.ok();
+        assert_eq!((&again["added"], &again["refused"]), (&json!(1), &json!(1)), "{again}");
+        app.clock.advance(Duration::from_secs(91 * 86_400));
+        app.sweep().await;
+        assert_eq!(listed(&ann, &page, "").await["counts"]["unsubscribed"], 0);
+    }
+
+    async fn a_team_manages_subscribers_and_sees_what_was_sent(setup: Setup) {
+        let mut setup = setup;
+        let server = SmtpServer::start(SmtpSecurity::Plain).await;
+        setup.mail_port = Some(server.port);
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({})).await;
+        let (api, id) = (component(&page, 0), text(&page["pageid"]));
+        let save = format!("statuspage/{id}/subscriber/save");
+        for (body, field) in [
+            (json!({}), "address"),
+            (json!({"address": "nobody"}), "address"),
+            (json!({"kind": "pigeon", "address": "a@b.example"}), "kind"),
+            (json!({"kind": "webhook", "address": "ftp://x.example"}), "address"),
+            (json!({"address": "a@b.example", "kinds": []}), "kinds"),
+            (json!({"address": "a@b.example", "language": "xx"}), "language"),
+            (json!({"address": "a@b.example", "scope": {"components": [id]}}), "scope.components"),
+            (json!({"address": "a@b.example", "scope": {"sections": ["x"]}}), "scope.sections"),
+        ] {
+            let refused = ann.client.post(&save, &body).await;
+            refused.refused(422, "invalid_fields");
+            assert_eq!(refused.json()["errors"][0]["field"], field, "{body}");
+        }
+        ann.client.post(&format!("statuspage/{id}/subscribers/import"), &json!({"subscribers": []})).await.refused(422, "invalid_fields");
+        let bob = json!({"address": "bob@example.com", "consent": true, "scope": {"components": [api]}});
+        let bob = ann.client.post(&save, &bob).await.ok()["subscriber"].clone();
+        assert_eq!((&bob["state"], &bob["language"]), (&json!("active"), &json!("en")));
+        let back = ann.client.post(&save, &bob).await.ok()["subscriber"].clone();
+        assert_eq!(back, bob, "sent back unchanged");
+        let receiver = Receiver::start().await;
+        let hook = json!({"kind": "webhook", "address": receiver.url});
+        let hook = ann.client.post(&save, &hook).await.ok()["subscriber"].clone();
+        assert!(text(&hook["secret"]).starts_with("whsec_"), "{hook}");
+        let slack = json!({"kind": "slack", "address": format!("{}/slack", receiver.url)});
+        ann.client.post(&save, &slack).await.ok();
+        let other = json!({"kind": "webhook", "format": "statuspage", "address": format!("{}/sp", receiver.url)});
+        ann.client.post(&save, &other).await.ok();
+        let asked = json!({"address": "carl@example.com"});
+        assert_eq!(ann.client.post(&save, &asked).await.ok()["subscriber"]["state"], "pending");
+        let table = ann.client.get(&format!("statuspage/{id}/subscribers?format=csv&kind=email")).await;
+        assert!(table.header("content-type").starts_with("text/csv"), "{:?}", table.headers);
+        assert!(table.text.contains("\"email\",\"bob@example.com\",\"active\",\"team\",\"en\","), "{}", table.text);
+        ann.client.post_nothing(&format!("statuspage/{id}/subscriber/test")).await.ok();
+        // A rejected address is not asked for again after three times.
+        server.reply_to("RCPT TO:<bob@example.com>", "550 5.1.1 no such user");
+        let mut first = String::new();
+        for number in 0..3 {
+            let incident = incident(&ann, &api, &format!("Down {number}")).await;
+            let path = format!("incident/{incident}/deliveries");
+            let done = until("all deliveries", || async {
+                let one = ann.client.get(&path).await.ok()["updates"][0].clone();
+                (one["delivered"] == 3 && one["failed"] == 1).then_some(one)
+            })
+            .await;
+            let failure = &done["failures"][0];
+            assert_eq!((&failure["subscriberid"], &failure["kind"]), (&bob["subscriberid"], &json!("email")));
+            assert!(text(&failure["last_answer"]).contains("no such user"), "{failure}");
+            if number == 0 {
+                first = format!("incident/{incident}/update/{}/resend", text(&done["updateid"]));
+                server.stop_replying_to("RCPT TO:<bob@example.com>");
+                ann.client.post_nothing(&first).await.ok();
+                until("the email", || async {
+                    let one = ann.client.get(&path).await.ok()["updates"][0].clone();
+                    (one["delivered"] == 4).then_some(())
+                })
+                .await;
+                server.reply_to("RCPT TO:<bob@example.com>", "550 5.1.1 no such user");
+            }
+            app.clock.advance(Duration::from_secs(301));
+        }
+        assert_eq!(listed(&ann, &page, "?q=bob").await["subscribers"][0]["state"], "active", "a delivery in between");
+        incident(&ann, &api, "Down 3").await;
+        until("the end", || async {
+            let one = listed(&ann, &page, "?q=bob").await["subscribers"][0].clone();
+            (one["state"] == "bouncing").then_some(())
+        })
+        .await;
+        assert!(ann.client.post_nothing(&first).await.text.contains("no failed messages"));
+        // What webhooks got, in order.
+        let hooks = receiver.wait_for_hooks(12).await;
+        let of = |path: &str| hooks.iter().filter(|hook| hook.path == path).collect::<Vec<_>>();
+        let standard = of("/hook");
+        let titles: Vec<Value> = standard.iter().map(|hook| hook.json()["data"]["incident"]["title"].clone()).collect();
+        assert_eq!(titles, [json!("Down 0"), json!("Down 1"), json!("Down 2"), json!("Down 3")]);
+        let one = standard[0].json();
+        assert_eq!((&one["type"], &one["data"]["components"][0]["name"]), (&json!("incident.created"), &json!("API")));
+        assert_eq!(one["data"]["update"]["body"], "We are looking into it.");
+        assert!(standard[0].header("webhook-signature").starts_with("v1,"));
+        assert!(text(&one["data"]["unsubscribe"]).contains("/status/acme/unsubscribe/"));
+        let sp = of("/hook/sp")[0].json();
+        assert_eq!((&sp["incident"]["name"], &sp["incident"]["incident_updates"][0]["status"]), (&json!("Down 0"), &json!("investigating")));
+        assert_eq!(sp["page"]["id"], page["pageid"]);
+        assert!(of("/hook/slack")[0].json()["text"].as_str().unwrap().contains("Acme: Down 0 (Investigating)"));
+        // 410 ends a subscription.
+        receiver.answer_with(410, "", "");
+        incident(&ann, &api, "Down 4").await;
+        until("the webhooks to end", || async {
+            let counts = listed(&ann, &page, "").await["counts"].clone();
+            (counts["unsubscribed"] == 3).then_some(())
+        })
+        .await;
+        ann.client.delete(&format!("statuspage/{id}/subscriber/{}/delete", text(&bob["subscriberid"]))).await.ok();
+        assert_eq!(listed(&ann, &page, "?q=bob").await["subscribers"], json!([]));
+        let samples: Vec<String> = server.mails().iter().filter(|mail| mail.to.iter().any(|to| to.contains("ann@"))).map(|mail| mail.header("Subject")).collect();
+        assert!(samples.iter().any(|subject| subject.starts_with("[Acme]")), "{samples:?}");
+    }
+
+    async fn a_webhook_of_the_public_must_be_public_and_limits_hold(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.subscriptions_per_hour = 3;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        page(&app, &ann, json!({"subscribe": {"webhook": true}})).await;
+        let visitor = app.anonymous();
+        let canary = Receiver::start().await;
+        let port = canary.url.rsplit(':').next().unwrap().trim_end_matches("/hook").to_owned();
+        for host in ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "127.1", "2130706433", "0x7f.1",
+            "0177.0.0.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "10.0.0.1", "169.254.169.254",
+            "192.168.1.1", "[fd00::1]", "[fe80::1]", "[64:ff9b::7f00:1]", "metadata.google.internal",
+            "127.0.0.1.", "localhost.", "100.64.0.1", "user@127.0.0.1"] {
+            let body = json!({"kind": "webhook", "email": "vic@example.com", "address": format!("http://{host}:{port}/")});
+            let refused = visitor.post("/status/acme/subscribe", &body).await;
+            assert_eq!(refused.status, 422, "{host}: {}", refused.text);
+        }
+        let chat = json!({"kind": "slack", "email": "vic@example.com", "address": "https://example.com/"});
+        assert_eq!(visitor.post("/status/acme/subscribe", &chat).await.status, 422, "not offered");
+        assert_eq!(canary.count(), 0);
+        // Statuspage's call; three emails a day to an address, and three subscriptions an hour here.
+        let call = "/status/acme/api/v2/subscribers.json";
+        for _ in 0..3 {
+            visitor.post(call, &json!({"subscriber": {"email": "vic@example.com"}})).await.ok();
+        }
+        app.mails("vic@example.com", 3).await;
+        visitor.post(call, &json!({"subscriber": {"email": "wim@example.com"}})).await.refused(429, "too_many_requests");
+        let form = post_form(&visitor, "/status/acme/subscribe", "email=wim@example.com&incidents=on").await;
+        assert_eq!(form.status, 200, "a form says nothing about limits");
+        app.clock.advance(Duration::from_secs(3_601));
+        visitor.post(call, &json!({"subscriber": {"email": "vic@example.com"}})).await.ok();
+        visitor.post(call, &json!({"subscriber": {"email": "wim@example.com"}})).await.ok();
+        app.mails("wim@example.com", 1).await;
+        assert_eq!(app.mails_now("vic@example.com").len(), 3, "no fourth in a day");
+        app.clock.advance(Duration::from_secs(86_401));
+        app.sweep().await;
+        let id = text(&ann.client.get("statuspages").await.ok()["statuspages"][0]["pageid"]);
+        let left = ann.client.get(&format!("statuspage/{id}/subscribers")).await.ok();
+        assert_eq!(left["subscribers"], json!([]), "never confirmed");
+    }
+
+    async fn hanging_webhooks_delay_no_email_and_reminders_are_sent(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({})).await;
+        let (api, id) = (component(&page, 0), text(&page["pageid"]));
+        let receiver = Receiver::start().await;
+        receiver.answer_after(Duration::from_secs(30));
+        let mut all: Vec<Value> = (0..20).map(|number| json!({"kind": "webhook", "address": format!("{}/{number}", receiver.url)})).collect();
+        all.push(json!({"address": "vic@example.com"}));
+        let import = json!({"consent": true, "subscribers": all});
+        ann.client.post(&format!("statuspage/{id}/subscribers/import"), &import).await.ok();
+        incident(&ann, &api, "API down").await;
+        app.mails("vic@example.com", 1).await;
+        assert!(receiver.most_at_once() <= 8, "of one page");
+        // A reminder an hour before, and nothing for the reminder that is past.
+        app.clock.advance(Duration::from_secs(600));
+        let now = app.engine.now();
+        let at = |minutes: u64| now.after(Duration::from_secs(minutes * 60)).to_string();
+        let planned = json!({"kind": "maintenance", "title": "Upgrade", "components": [{"componentid": api}],
+            "scheduled_for": at(90), "scheduled_until": at(120), "update": {"body": "Short."}});
+        ann.client.post("incident/save", &planned).await.ok();
+        app.mails("vic@example.com", 2).await;
+        app.clock.advance(Duration::from_secs(31 * 60));
+        wakeful_engine::statuspages::maintenance::apply_due(&app.engine).await.unwrap();
+        let mails = app.mails("vic@example.com", 3).await;
+        assert!(mails.iter().any(|mail| mail.contains("Reminder: this maintenance begins on")), "{mails:?}");
+        wakeful_engine::statuspages::maintenance::apply_due(&app.engine).await.unwrap();
+        let audit = json!({"title": "Old", "started": at(0), "resolved": at(1), "update": {"body": "x"},
+            "components": [{"componentid": api, "status": "partial_outage"}]});
+        let past = ann.client.post("incident/save", &audit).await.ok();
+        let past = ann.client.get(&format!("incident/{}/deliveries", text(&past["incident"]["incidentid"]))).await.ok();
+        assert_eq!(past["updates"][0]["waiting"], 0, "backfilled");
+    }
+
+    async fn an_alert_does_not_wait_for_a_mailing(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.page_mails_per_minute = 1;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({})).await;
+        let (api, id) = (component(&page, 0), text(&page["pageid"]));
+        let all: Vec<Value> = (0..1_000).map(|number| json!({"address": format!("inbox{number}@example.com")})).collect();
+        let import = json!({"consent": true, "subscribers": all});
+        ann.client.post(&format!("statuspage/{id}/subscribers/import"), &import).await.ok();
+        let incident = incident(&ann, &api, "API down").await;
+        until("a thousand waiting messages", || async {
+            let one = ann.client.get(&format!("incident/{incident}/deliveries")).await.ok()["updates"][0].clone();
+            (one["waiting"].as_i64() >= Some(990)).then_some(())
+        })
+        .await;
+        let receiver = Receiver::start().await;
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+        let hook = text(&ann.client.post("notifier/save", &hook).await.ok()["notifierid"]);
+        let job = json!({"type": "api", "name": "job", "heartbeat_interval": 60, "isactive": true,
+            "upside_down_mode": false, "notifiers": hook});
+        let job = text(&ann.client.post("monitor/save", &job).await.ok()["monitor"]["monitorid"]);
+        let reported = std::time::Instant::now();
+        ann.client.post(&format!("monitor/notify/{job}"), &json!({"status": "down"})).await.ok();
+        receiver.wait_for_hooks(1).await;
+        assert!(reported.elapsed() < Duration::from_secs(3), "{:?}", reported.elapsed());
+    }
+}

@@ -1,0 +1,73 @@
+-- Who is notified of the updates on a status page.
+create table subscribers (
+    id uuid primary key,
+    page_id uuid not null references statuspages (id) on delete cascade,
+    kind text not null, -- email, webhook, slack, discord or teams
+    digest bytea not null, -- keyed, of the kind and the address
+    address bytea, -- sealed
+    secret bytea, -- sealed
+    state text not null, -- pending, active, bouncing or unsubscribed
+    source text not null, -- self, team or import
+    settings text not null, -- JSON: what it receives, and how
+    token bytea, -- digest of the token that confirms it
+    token_until bigint, -- until when
+    -- Emails that asked for a confirmation since then.
+    confirmations bigint not null default 0,
+    confirmations_since bigint not null default 0,
+    created bigint not null,
+    confirmed bigint,
+    ended bigint, -- when it was unsubscribed; its address is null since
+    last_delivery bigint,
+    failures bigint not null default 0 -- permanent rejections in a row
+);
+
+create unique index subscribers_digest on subscribers (digest, page_id);
+create index subscribers_page on subscribers (page_id, id);
+create index subscribers_token on subscribers (token) where token is not null;
+create index subscribers_pending on subscribers (token_until) where state = 'pending';
+create index subscribers_ended on subscribers (ended) where ended is not null;
+
+-- What subscribers are notified of, written with the update that it is about.
+create table statuspage_events (
+    id uuid primary key,
+    page_id uuid not null references statuspages (id) on delete cascade,
+    incident_id uuid not null references incidents (id) on delete cascade,
+    update_id uuid not null references incident_updates (id) on delete cascade,
+    type text not null,
+    sequence bigint not null, -- the order among the events of the incident
+    created bigint not null,
+    -- Writing the deliveries: who does it until when, and the last subscriber that has one.
+    lease_until bigint not null default 0,
+    progress uuid,
+    completed bigint
+);
+
+create index statuspage_events_open on statuspage_events (id) where completed is null;
+create index statuspage_events_incident on statuspage_events (incident_id);
+create index statuspage_events_update on statuspage_events (update_id);
+create index statuspage_events_page on statuspage_events (page_id);
+
+-- One row for each event and subscriber. A queue of its own: it never delays an alert.
+create table statuspage_deliveries (
+    event_id uuid not null references statuspage_events (id) on delete cascade,
+    subscriber_id uuid not null references subscribers (id) on delete cascade,
+    incident_id uuid not null,
+    sequence bigint not null,
+    page_id uuid not null,
+    queue text not null, -- mail (the service's own) or remote
+    state text not null, -- waiting, delivered or failed
+    message uuid, -- the first event of the email that it was sent with
+    attempts bigint not null default 0,
+    next_try bigint, -- null when nothing is to be sent
+    lease_until bigint not null default 0,
+    claims bigint not null default 0,
+    claimed_by uuid,
+    last_answer text not null default '',
+    created bigint not null,
+    finished bigint,
+    primary key (subscriber_id, event_id)
+);
+
+create index statuspage_deliveries_due on statuspage_deliveries (queue, next_try)
+    where next_try is not null;
+create index statuspage_deliveries_event on statuspage_deliveries (event_id, state);
