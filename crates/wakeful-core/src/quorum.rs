@@ -6,7 +6,7 @@
 //! is confirmed from another region.
 
 use crate::heartbeat::{Beat, RegionBeat};
-use crate::observation::{Certificate, Contact, Fault, FaultKind, Observation};
+use crate::observation::{Certificate, Contact, Fault, FaultKind, Observation, Warning};
 use crate::reason::Reason;
 use crate::region::{Quorum, Region};
 
@@ -31,7 +31,10 @@ impl RegionResult {
     /// The result as stored with the heartbeat.
     pub fn beat(&self) -> RegionBeat {
         let (status, load_time, message) = match &self.outcome {
-            Ok(observation) if observation.up => (Beat::Up, observation.load_time, ""),
+            Ok(observation) if observation.up => match observation.warnings.first() {
+                None => (Beat::Up, observation.load_time, ""),
+                Some(first) => (Beat::Degraded, observation.load_time, first.words.as_str()),
+            },
             Ok(observation) => (Beat::Down, observation.load_time, observation.message.as_str()),
             Err(fault) => (Beat::Unknown, None, fault.message.as_str()),
         };
@@ -48,6 +51,8 @@ pub struct RegionResults {
     pub quorum: Quorum,
     pub expected: usize,
     pub upside_down: bool,
+    /// How many regions must fail to make a target degraded that is up; 0: off.
+    pub partial: u8,
     pub results: Vec<RegionResult>,
 }
 
@@ -140,11 +145,34 @@ impl RegionResults {
             load_time: first.load_time,
             phases: first.phases,
             certificate: self.certificate(),
-            warnings: first.warnings,
+            warnings: if good { self.warnings() } else { Vec::new() },
+            readings: first.readings,
             evidence: first.evidence,
             regions: self.beats(),
             ..named
         }
+    }
+
+    /// What makes a target degraded that passes: as many regions as the quorum requires have seen
+    /// a warning or a failure, or so many have seen a failure that its user wants to know.
+    fn warnings(&self) -> Vec<Warning> {
+        if self.upside_down {
+            return Vec::new();
+        }
+        let warned = || self.votes(true).filter(|(_, seen)| !seen.warnings.is_empty());
+        let failing = self.count(false);
+        let mut warnings = Vec::new();
+        if warned().count() + failing >= self.quorum.of(self.expected)
+            && let Some((_, seen)) = warned().next()
+        {
+            warnings.extend(seen.warnings.iter().cloned());
+        }
+        // One region that fails and one that does not: that is a doubt, and not a part.
+        if self.partial > 0 && self.expected > 1 && failing >= usize::from(self.partial) {
+            let words = "failing in some regions".to_owned();
+            warnings.push(Warning { reason: Reason::PartialRegions, words });
+        }
+        warnings
     }
 
     /// If one region was asked, its name is enough; any other region is named
@@ -263,7 +291,7 @@ mod tests {
             .zip('a'..)
             .map(|(sign, name)| RegionResult::of(region(&name.to_string()), outcome(sign)))
             .collect();
-        RegionResults { quorum, expected: results.len(), upside_down: false, results }
+        RegionResults { quorum, expected: results.len(), upside_down: false, partial: 0, results }
     }
 
     fn sign(quorum: Quorum, signs: &str) -> char {
@@ -368,6 +396,7 @@ mod tests {
     fn signs_of(beats: &[RegionBeat]) -> String {
         let sign = |beat: &RegionBeat| match beat.status {
             Beat::Up => format!("{}+", beat.region),
+            Beat::Degraded => format!("{}~", beat.region),
             Beat::Down => format!("{}-", beat.region),
             Beat::Unknown => format!("{}?", beat.region),
         };
