@@ -368,6 +368,47 @@ mod tests {
         }
     }
 
+    /// The reasons of the warnings, where ~ passes with one.
+    fn warned(quorum: Quorum, partial: u8, signs: &str) -> Option<Vec<Reason>> {
+        let mut results = results_of(quorum, &signs.replace('~', "+"));
+        results.partial = partial;
+        for (result, sign) in results.results.iter_mut().zip(signs.chars()) {
+            if let (Ok(seen), '~') = (&mut result.outcome, sign) {
+                seen.warnings.push(Warning { reason: Reason::Slow, words: "odd".to_owned() });
+            }
+        }
+        let seen = results.decide().ok().filter(|seen| seen.up)?;
+        Some(seen.warnings.iter().map(|warning| warning.reason).collect())
+    }
+
+    #[test]
+    fn enough_regions_with_warnings_or_failures_make_a_target_degraded() {
+        let (slow, part) = (Reason::Slow, Reason::PartialRegions);
+        for (quorum, partial, signs, expected) in [
+            (Quorum::Majority, 1, "+++", Some(vec![])),
+            (Quorum::Majority, 1, "-++", Some(vec![part])),
+            (Quorum::Majority, 0, "-++", Some(vec![])),
+            (Quorum::Majority, 2, "-++", Some(vec![])),
+            (Quorum::All, 2, "--+", Some(vec![part])),
+            (Quorum::Majority, 1, "--+", None),
+            // Undecided.
+            (Quorum::Majority, 1, "-??", None),
+            (Quorum::Majority, 1, "~++", Some(vec![])),
+            (Quorum::Majority, 1, "~~+", Some(vec![slow])),
+            (Quorum::Majority, 1, "~-+", Some(vec![slow, part])),
+            (Quorum::Majority, 0, "~-+", Some(vec![slow])),
+            (Quorum::Any, 1, "~++", Some(vec![slow])),
+            (Quorum::Majority, 1, "~", Some(vec![slow])),
+        ] {
+            assert_eq!(warned(quorum, partial, signs), expected, "{quorum:?} {partial} {signs}");
+        }
+        let mut results = results_of(Quorum::Majority, "++");
+        if let Ok(seen) = &mut results.results[1].outcome {
+            seen.warnings.push(Warning { reason: Reason::Slow, words: "odd".to_owned() });
+        }
+        assert_eq!(signs_of(&results.decide().expect("an observation").regions), "a+ b~");
+    }
+
     #[test]
     fn a_failure_reported_by_a_single_probe_is_confirmed_from_another_region() {
         for (signs, wants) in [("-", true), ("+", false), ("?", false), ("-?", false)] {

@@ -29,8 +29,7 @@ impl Slo {
 
     pub fn parse_target(percent: f64) -> Result<u32, Invalid> {
         let target = (percent * 1_000.0).round();
-        let is_known =
-            target >= f64::from(*TARGETS.start()) && target <= f64::from(*TARGETS.end());
+        let is_known = target >= f64::from(*TARGETS.start()) && target <= f64::from(*TARGETS.end());
         if is_known { Ok(target as u32) } else { Err(Invalid::new("must be 90 to 99.999")) }
     }
 

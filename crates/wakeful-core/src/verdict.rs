@@ -309,14 +309,7 @@ fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Ste
         regions: with_upside_down(fault.regions, policy),
         readings: Readings::default(),
     };
-    Step {
-        state,
-        heartbeat,
-        change: None,
-        health_change: None,
-        recheck_after: None,
-        warning: None,
-    }
+    Step { state, heartbeat, change: None, health_change: None, recheck_after: None, warning: None }
 }
 
 fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> Step {

@@ -13,7 +13,9 @@ use wakeful_core::slo::SloReport;
 use wakeful_core::time::Millis;
 use wakeful_engine::{MonitorStats, Series, Stats, Summary};
 
-use super::enums::{HeartbeatHealth, HeartbeatStanding, HeartbeatStatus, SeriesSource, StatsPeriod};
+use super::enums::{
+    HeartbeatHealth, HeartbeatStanding, HeartbeatStatus, SeriesSource, StatsPeriod,
+};
 use super::monitors::response::millis;
 
 #[derive(Serialize, ToSchema)]
@@ -179,7 +181,9 @@ impl SpanBody {
             uptime: uptime(&tally.millis),
             uptime_checks: uptime(&tally.checks),
             healthy: tally.millis.healthy().map(floored),
-            apdex: apdex.and_then(|limit| tally.apdex(limit)).map(|apdex| (apdex * 1e4).round() / 1e4),
+            apdex: apdex
+                .and_then(|limit| tally.apdex(limit))
+                .map(|apdex| (apdex * 1e4).round() / 1e4),
             checks: ChecksBody::of(&tally.checks),
             seconds: SecondsBody::of(tally),
             outages: outages.count,
@@ -418,7 +422,8 @@ impl PointBody {
             p95: percentile(0.95),
             p99: percentile(0.99),
             phases: PhaseMeansBody { resolve, connect, tls, first_byte, transfer },
-            reading: readings.map(|both| both.each_ref().map(|one| one.as_ref().map(ReadingBody::of))),
+            reading: readings
+                .map(|both| both.each_ref().map(|one| one.as_ref().map(ReadingBody::of))),
         }
     }
 }

@@ -91,7 +91,9 @@ impl Source {
             Self::Json => Path::parse(property).map(drop),
             Self::Header => check_header_name(property),
             Self::ResponseTime if property.is_empty() => Ok(()),
-            Self::ResponseTime if kind == Kind::Ping => one_of(&["resolve", "first_byte", "min", "max"]),
+            Self::ResponseTime if kind == Kind::Ping => {
+                one_of(&["resolve", "first_byte", "min", "max"])
+            }
             Self::ResponseTime => one_of(PHASES),
             Self::Tls => one_of(TLS_PROPERTIES),
             Self::Certificate => one_of(CERTIFICATE_PROPERTIES),

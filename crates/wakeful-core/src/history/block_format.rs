@@ -264,7 +264,9 @@ fn row_of(vector: &Vector) -> (String, Value) {
 /// script.
 fn section(vector: &Vector, row: &str, printed: &str) -> String {
     let mut section = format!("\n### {}\n\n{}\n\n", vector.title, vector.about);
-    for (name, bytes) in ["data", "phases", "regions", "readings"].iter().zip(row.split(' ').skip(1)) {
+    for (name, bytes) in
+        ["data", "phases", "regions", "readings"].iter().zip(row.split(' ').skip(1))
+    {
         let bytes = if bytes == "-" { "null" } else { bytes };
         writeln!(section, "    {name:<8} {bytes}").unwrap();
     }

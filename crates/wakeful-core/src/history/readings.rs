@@ -56,7 +56,8 @@ mod tests {
     #[test]
     fn each_step_has_the_mean_and_the_extremes_of_its_readings() {
         let mut entries = realistic(4);
-        let readings = [[Some(0), None], [Some(40_000), Some(1_500)], [None, None], [None, Some(2)]];
+        let readings =
+            [[Some(0), None], [Some(40_000), Some(1_500)], [None, None], [None, Some(2)]];
         for (entry, (at, readings)) in entries.iter_mut().zip((0..).step_by(1_000).zip(readings)) {
             entry.heartbeat.at = Millis(at);
             entry.heartbeat.readings = Readings(readings);

@@ -358,9 +358,9 @@ impl Event {
                 down_seconds: out.map(|span| span.as_secs()),
                 severity: Some(if is_health { Severity::Warning } else { Severity::Critical }),
                 reason: is_health.then_some(Reason::Slow),
-                health: is_health.then(|| if kind == DEGRADED { "degraded" } else { "up" }.to_owned()),
-                degraded_since: is_health
-                    .then(|| now.before(Duration::from_secs(240)).to_string()),
+                health: is_health
+                    .then(|| if kind == DEGRADED { "degraded" } else { "up" }.to_owned()),
+                degraded_since: is_health.then(|| now.before(Duration::from_secs(240)).to_string()),
                 acknowledged_by: (kind == ACKNOWLEDGED).then(|| "Ann".to_owned()),
                 assignee: (kind == ASSIGNED).then(|| "Ann".to_owned()),
                 commented_by: (kind == COMMENTED).then(|| "Ann".to_owned()),

@@ -81,11 +81,11 @@ fn a_degraded_monitor_that_goes_down_has_one_notification() {
         "up; warn@0; warn@10s; warn@20s; fail@30s; fail@35s",
         "down, degraded@0s, notify down, degraded until down",
     );
-    check("up; warn@0; warn@10s; fail@30s; fail@35s; ok@40s; warn@50s", "up, notify down, notify up");
     check(
-        "down; warn@0; warn@10s; warn@20s",
-        "up, notify up, degraded@0s",
+        "up; warn@0; warn@10s; fail@30s; fail@35s; ok@40s; warn@50s",
+        "up, notify down, notify up",
     );
+    check("down; warn@0; warn@10s; warn@20s", "up, notify up, degraded@0s");
 }
 
 #[test]
@@ -94,7 +94,10 @@ fn a_report_of_degraded_takes_effect_at_once() {
     check("up; report-degraded@0; report-up@10s", "up, degraded@0s, restored");
     check("pending; report-degraded@0; report-degraded@9s", "up, degraded@0s");
     check("down; report-degraded@0", "up, notify up, degraded@0s");
-    check("up; report-degraded@0; report-down@5s", "down, degraded@0s, notify down, degraded until down");
+    check(
+        "up; report-degraded@0; report-down@5s",
+        "down, degraded@0s, notify down, degraded until down",
+    );
     check("up upside-down; report-degraded@0", "down, notify down");
 }
 

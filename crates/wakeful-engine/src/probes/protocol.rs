@@ -224,8 +224,7 @@ impl CheckRequest {
 
     /// What a probe must be able to do for this check.
     pub(super) fn needs(&self) -> &'static [&'static str] {
-        let has_echoes =
-            matches!(&*self.spec, Spec::Ping(ping) if ping.echoes != Echoes::default());
+        let has_echoes = matches!(&self.spec, Spec::Ping(ping) if ping.echoes != Echoes::default());
         match (self.assertions.is_empty(), has_echoes) {
             (true, false) => &[],
             (false, false) => &[ASSERTIONS],

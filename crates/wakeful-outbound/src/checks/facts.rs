@@ -145,7 +145,9 @@ impl Facts for AllFacts<'_> {
     fn find(&self, source: Source, property: &str) -> Found<'_> {
         match source {
             Source::Json => self.json.as_ref().map_or(Found::Missing, Found::Json),
-            Source::ResponseTime if matches!(property, "min" | "max") => self.ping(source, property),
+            Source::ResponseTime if matches!(property, "min" | "max") => {
+                self.ping(source, property)
+            }
             Source::Loss | Source::Jitter => self.ping(source, property),
             Source::ResponseTime => self.common.time(property),
             Source::Address => text(self.common.address.as_deref()),

@@ -80,7 +80,8 @@ async fn several(
         };
         trace.phases.first_byte = Some(facts.mean);
         trace.address = Some(*addr);
-        let message = if facts.loss > 0.0 { "some echoes were lost" } else { "all echoes returned" };
+        let message =
+            if facts.loss > 0.0 { "some echoes were lost" } else { "all echoes returned" };
         return Ok(TargetAnswer {
             load_time: Some(facts.mean),
             ping: Some(Box::new(facts)),

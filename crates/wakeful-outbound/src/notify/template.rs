@@ -90,7 +90,9 @@ impl Style {
                 Self { emoji: "🔴", color: 0xc2_29_0a }
             }
             event::UP | event::RESTORED => Self { emoji: "✅", color: 0x2f_8f_0a },
-            event::CERTIFICATE | event::FLAPPING | event::DEGRADED => Self { emoji: "⚠️", color: 0xb7_79_00 },
+            event::CERTIFICATE | event::FLAPPING | event::DEGRADED => {
+                Self { emoji: "⚠️", color: 0xb7_79_00 }
+            }
             event::COMMENTED => Self { emoji: "💬", color: 0x5b_6b_7b },
             event::MAINTENANCE_SCHEDULED
             | event::MAINTENANCE_STARTED

@@ -18,16 +18,15 @@ impl Store {
     /// Computes and stores what is usual; true if it has changed.
     pub async fn update_baseline(&self, monitor: MonitorId, now: Millis) -> Result<bool> {
         let today = start_of(DAY, now);
-        let rows = self
-            .rollup_rows(Grain::Days, monitor, today.before(DAY * WHOLE_DAYS), today)
-            .await?;
+        let rows =
+            self.rollup_rows(Grain::Days, monitor, today.before(DAY * WHOLE_DAYS), today).await?;
         let days = rows.iter().filter_map(|(_, data)| rollup::unpack(data, Detail::Means).ok());
         let week = days.flatten().reduce(|mut week: Rollup, day| {
             week.merge(&day);
             week
         });
-        let usual: Option<Usual> = week
-            .and_then(|week| health::baseline(&week.times, week.last.at.since(week.first)));
+        let usual: Option<Usual> =
+            week.and_then(|week| health::baseline(&week.times, week.last.at.since(week.first)));
         Ok(write!(self, |db| {
             sqlx::query(
                 "update monitor_states set baseline = $2

@@ -73,7 +73,13 @@ pub(crate) async fn sign_up(store: &Store) -> (TeamId, UserId, SessionId) {
 
 /// A monitor as read with this revision.
 pub(crate) fn stored(monitor: &Monitor, revision: i64) -> StoredMonitor {
-    StoredMonitor { monitor: monitor.clone(), state: State::default(), usual: None, seq: 0, revision }
+    StoredMonitor {
+        monitor: monitor.clone(),
+        state: State::default(),
+        usual: None,
+        seq: 0,
+        revision,
+    }
 }
 
 pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {

@@ -26,16 +26,15 @@ fn entries(text: &str) -> Vec<Entry> {
 fn entry(standing: HistoryStatus, at: i64, interval: u32) -> Entry {
     let status = if standing == HistoryStatus::Up { Beat::Up } else { Beat::Down };
     let (message, load_time, phases) = (String::new(), None, Phases::default());
-    let heartbeat =
-        Heartbeat {
-            at: Millis(at),
-            status,
-            message,
-            load_time,
-            phases,
-            regions: Vec::new(),
-            readings: Default::default(),
-        };
+    let heartbeat = Heartbeat {
+        at: Millis(at),
+        status,
+        message,
+        load_time,
+        phases,
+        regions: Vec::new(),
+        readings: Default::default(),
+    };
     Entry { seq: at, standing, interval, heartbeat }
 }
 
