@@ -11,7 +11,9 @@ export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
 export type Evidence = components["schemas"]["Evidence"];
 /** A heartbeat as shown in the bars. */
-export type Shown = Omit<components["schemas"]["Beat"], "standing" | "health"> & Pick<Heartbeat, "standing"> & Partial<Pick<Heartbeat, "health">>;
+export type Shown = Omit<components["schemas"]["Beat"], "standing" | "health"> &
+  Pick<Heartbeat, "standing"> &
+  Partial<Pick<Heartbeat, "health">>;
 export type Alert = components["schemas"]["Alert"];
 export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
@@ -30,7 +32,9 @@ export type State = MonitorStatus | "degraded" | "blocked" | "paused";
 export const states = valuesOfSet<State>({ down: true, degraded: true, blocked: true, pending: true, up: true, paused: true });
 
 /** An outage lasts until a check has passed, even while checks cannot run. Maintenance may pause them; the status stays. */
-export function stateOf(monitor: Pick<Monitor, "isactive" | "status" | "blocked" | "maintenance"> & Partial<Pick<Monitor, "health">>): State {
+export function stateOf(
+  monitor: Pick<Monitor, "isactive" | "status" | "blocked" | "maintenance"> & Partial<Pick<Monitor, "health">>,
+): State {
   if (!monitor.isactive) return "paused";
   if (monitor.blocked && !monitor.maintenance && monitor.status !== "down") return "blocked";
   return monitor.health === "degraded" ? "degraded" : monitor.status;
@@ -147,7 +151,10 @@ export function statsQuery(id: string) {
   return queryOptions({
     queryKey: ["stats", id],
     queryFn: ({ signal }) =>
-      unwrap(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then(({ spans, slo }) => ({ spans, slo })),
+      unwrap(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then(({ spans, slo }) => ({
+        spans,
+        slo,
+      })),
     staleTime: 60_000,
     refetchInterval: 60_000,
   });

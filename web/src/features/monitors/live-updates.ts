@@ -11,7 +11,18 @@ import { notifierSummariesQuery } from "../../shared/api/notifiers";
 import { meQuery } from "../../shared/api/session";
 import { tabTeam } from "../../shared/api/tab-team";
 import { withoutBidiControls } from "../../shared/lib/bidi";
-import { ALERTS, forget, monitorQuery, monitorsQuery, rowsWithStatus, show, type Heartbeat, type Monitor, type MonitorRow, type Shown } from "./data";
+import {
+  ALERTS,
+  forget,
+  monitorQuery,
+  monitorsQuery,
+  rowsWithStatus,
+  show,
+  type Heartbeat,
+  type Monitor,
+  type MonitorRow,
+  type Shown,
+} from "./data";
 import { openEventStream } from "./event-stream";
 import { BEATS, summaryQuery, type Summary } from "./summary";
 

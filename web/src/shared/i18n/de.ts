@@ -668,7 +668,8 @@ export const de: Texts = {
       blocked: "Nicht prüfbar",
       paused: "Pausiert seit",
     },
-    degraded: (cause, reason) => (reason === "" ? `In Ordnung, aber beeinträchtigt: ${cause}` : `In Ordnung, aber beeinträchtigt (${reason}): ${cause}`),
+    degraded: (cause, reason) =>
+      reason === "" ? `In Ordnung, aber beeinträchtigt: ${cause}` : `In Ordnung, aber beeinträchtigt (${reason}): ${cause}`,
     degradedFor: (duration) => `${duration} beeinträchtigt`,
     objective: (attained) => `Ziel: ${attained} erreicht.`,
     budgetLeft: (left, budget) => `Noch ${left} vom Budget von ${budget} übrig.`,

@@ -674,7 +674,14 @@ export const en = {
     deleteTitle: (name: string) => `Delete “${name}”?`,
     deleteHelp: "This permanently deletes the monitor and its history.",
     deleted: (name: string) => `Deleted ${name}.`,
-    since: { up: "Up for", degraded: "Degraded for", down: "Down for", pending: "Pending for", blocked: "Can’t check", paused: "Paused for" },
+    since: {
+      up: "Up for",
+      degraded: "Degraded for",
+      down: "Down for",
+      pending: "Pending for",
+      blocked: "Can’t check",
+      paused: "Paused for",
+    },
     atLeast: (duration: string) => `at least ${duration}`,
     blocked: (reason: string) => `Checks can’t run at the moment: ${reason}`,
     degraded: (cause: string, reason: string) => (reason === "" ? `Up, but degraded: ${cause}` : `Up, but degraded (${reason}): ${cause}`),
@@ -1518,7 +1525,10 @@ export const en = {
     kindsLabel: "Kinds (none: all)",
     kind: "Kind",
     kindHelp: "What the alert is about.",
-    kinds: { outage: "Outages", certificate: "Certificates", flapping: "Flapping", degraded: "Degraded" } satisfies Record<AlertKind, string>,
+    kinds: { outage: "Outages", certificate: "Certificates", flapping: "Flapping", degraded: "Degraded" } satisfies Record<
+      AlertKind,
+      string
+    >,
     hours: "Only at these hours",
     hoursHelp: "Without hours, the rule always applies. Hours that end before they begin cross midnight.",
     then: "What happens",

@@ -64,10 +64,14 @@ export const first = {
       MonitorStatus | "degraded" | "blocked" | "paused",
       string
     >,
-    results: { up: "Up", degraded: "Degraded", down: "Down", unknown: "Unknown", maintenance: "Maintenance", unreachable: "Unreachable" } satisfies Record<
-      HeartbeatStatus | "degraded" | "maintenance" | "unreachable",
-      string
-    >,
+    results: {
+      up: "Up",
+      degraded: "Degraded",
+      down: "Down",
+      unknown: "Unknown",
+      maintenance: "Maintenance",
+      unreachable: "Unreachable",
+    } satisfies Record<HeartbeatStatus | "degraded" | "maintenance" | "unreachable", string>,
     types: { http: "HTTP", http_keyword: "Keyword", ping: "Ping", tcp: "TCP", dns: "DNS", api: "Push", group: "Group" } satisfies Record<
       MonitorType,
       string

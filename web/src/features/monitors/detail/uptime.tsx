@@ -53,7 +53,10 @@ function Objective({ slo }: { slo: components["schemas"]["SloReport"] }) {
   const left = slo.left_seconds;
   return (
     <p className={styles.objective} data-over={left < 0 || undefined}>
-      {t.detail.objective(attained)} {left < 0 ? t.detail.budgetSpent(interval(Math.round(-left))) : t.detail.budgetLeft(interval(Math.round(left)), interval(Math.round(slo.budget_seconds)))}
+      {t.detail.objective(attained)}{" "}
+      {left < 0
+        ? t.detail.budgetSpent(interval(Math.round(-left)))
+        : t.detail.budgetLeft(interval(Math.round(left)), interval(Math.round(slo.budget_seconds)))}
     </p>
   );
 }

@@ -231,7 +231,7 @@ export function probed(body: SaveMonitor): string {
 
 /** The labels of the fields that all types have. */
 export function labelsOf(t: Texts): Record<string, string> {
-  return {
+  const labels = {
     type: t.monitors.type,
     name: t.form.name,
     isactive: t.form.active,
@@ -262,4 +262,5 @@ export function labelsOf(t: Texts): Record<string, string> {
     "slo.days": t.form.sloDays,
     "slo.degraded": t.form.sloDegraded,
   } satisfies Record<Exclude<keyof Values, keyof TypeValues>, string>;
+  return { ...labels, degraded: t.form.slow, slo: t.form.sloTarget };
 }

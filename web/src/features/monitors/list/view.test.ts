@@ -7,6 +7,7 @@ function monitor(name: string, extra: Partial<MonitorRow> = {}): MonitorRow {
     monitorid: name,
     type: "http",
     isactive: true,
+    health: extra.status ?? "up",
     name,
     target: "",
     notifiers: [],
