@@ -78,6 +78,7 @@ const STEPS: &[Step] = steps![
     "0047_assertions",
     "0048_subscribers",
     "0049_statuspage_domain_checks",
+    "0050_degraded",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

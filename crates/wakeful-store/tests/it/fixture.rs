@@ -73,7 +73,13 @@ pub(crate) async fn sign_up(store: &Store) -> (TeamId, UserId, SessionId) {
 
 /// A monitor as read with this revision.
 pub(crate) fn stored(monitor: &Monitor, revision: i64) -> StoredMonitor {
-    StoredMonitor { monitor: monitor.clone(), state: State::default(), seq: 0, revision }
+    StoredMonitor {
+        monitor: monitor.clone(),
+        state: State::default(),
+        usual: None,
+        seq: 0,
+        revision,
+    }
 }
 
 pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
@@ -99,6 +105,8 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         quorum: Default::default(),
         assertions: Default::default(),
         evidence: Default::default(),
+        degraded: None,
+        slo: None,
         push_token: None,
         created: NOW,
         modified: NOW,

@@ -3568,7 +3568,7 @@ export interface components {
          * @description What an alert is about.
          * @enum {string}
          */
-        AlertKind: "outage" | "certificate" | "flapping";
+        AlertKind: "outage" | "certificate" | "flapping" | "degraded";
         AlertList: {
             /** @description Newest first. */
             alerts: components["schemas"]["Alert"][];
@@ -3644,6 +3644,7 @@ export interface components {
             property: string;
             source: components["schemas"]["AssertionSource"];
             target: string;
+            chart: boolean;
         };
         /**
          * @description Of several values, how many must satisfy an assertion.
@@ -3788,6 +3789,7 @@ export interface components {
             /** @description What it counts as. */
             standing: components["schemas"]["HeartbeatStanding"];
             status: components["schemas"]["HeartbeatStatus"];
+            health: components["schemas"]["HeartbeatHealth"];
         };
         Certificate: {
             /**
@@ -3878,6 +3880,8 @@ export interface components {
             unknown: number;
             /** Format: int64 */
             up: number;
+            /** Format: int64 */
+            degraded: number;
         };
         Codes: string | number | unknown[];
         /** @description Comments on an alert. */
@@ -4111,7 +4115,7 @@ export interface components {
          * @description Which check of an outage evidence is of; blip for a failure that was not confirmed.
          * @enum {string}
          */
-        EvidenceOf: "first" | "confirming" | "last" | "recovery" | "blip";
+        EvidenceOf: "first" | "confirming" | "last" | "recovery" | "blip" | "degraded";
         /** @description Evidence with the check that it is of. */
         EvidenceRecord: components["schemas"]["Evidence"] & {
             /** Format: uuid */
@@ -4290,6 +4294,8 @@ export interface components {
             /** @description What the heartbeat counts as in statistics; absent where it is not known yet. */
             standing?: components["schemas"]["HeartbeatStanding"];
             status: components["schemas"]["HeartbeatStatus"];
+            health: components["schemas"]["HeartbeatHealth"];
+            readings?: (number | null)[];
         };
         HeartbeatAnswer: {
             evidence?: components["schemas"]["Evidence"] | null;
@@ -4573,7 +4579,7 @@ export interface components {
          * @description The known values of AssertionSource.
          * @enum {string}
          */
-        KnownAssertionSource: "status" | "redirects" | "body_size" | "final_url" | "http_version" | "header" | "body" | "json" | "response_time" | "tls" | "certificate" | "address" | "code" | "record" | "records" | "ttl" | "dnssec";
+        KnownAssertionSource: "status" | "redirects" | "body_size" | "final_url" | "http_version" | "header" | "body" | "json" | "response_time" | "tls" | "certificate" | "address" | "code" | "record" | "records" | "ttl" | "dnssec" | "loss" | "jitter";
         /**
          * @description The known values of AuditAction.
          * @enum {string}
@@ -4593,7 +4599,7 @@ export interface components {
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test" | "monitor.degraded" | "monitor.restored";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
@@ -5309,6 +5315,13 @@ export interface components {
             timeout?: number | null;
             type: components["schemas"]["MonitorType"];
             upside_down_mode: boolean;
+            degraded?: components["schemas"]["Degraded"] | null;
+            slo?: components["schemas"]["Slo"] | null;
+            ping?: components["schemas"]["Ping"] | null;
+            health: components["schemas"]["MonitorHealth"];
+            /** Format: date-time */
+            degraded_since?: string | null;
+            degraded_cause?: string | null;
         };
         MonitorAnswer: {
             message: string;
@@ -5404,6 +5417,11 @@ export interface components {
             type: components["schemas"]["MonitorType"];
             /** @description Whether up and down are inverted; absent if they are not. */
             upside_down_mode?: boolean;
+            health: components["schemas"]["MonitorHealth"];
+            /** Format: date-time */
+            degraded_since?: string;
+            degraded_cause?: string;
+            reason?: components["schemas"]["Reason"];
         };
         /** @description The list as the client receives it; it is sent in chunks. */
         MonitorRows: {
@@ -5911,6 +5929,9 @@ export interface components {
             up: number;
             /** Format: double */
             uptime?: number | null;
+            /** Format: int64 */
+            degraded: number;
+            reading?: (components["schemas"]["Reading"] | null)[];
         };
         /** @description An escalation policy. */
         Policy: {
@@ -6159,6 +6180,7 @@ export interface components {
             message: string;
             region: string;
             status: components["schemas"]["HeartbeatStatus"];
+            health: components["schemas"]["HeartbeatHealth"];
         };
         RegionList: {
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
@@ -6257,7 +6279,7 @@ export interface components {
          * @description The status that a target reports.
          * @enum {string}
          */
-        ReportStatus: "up" | "down";
+        ReportStatus: "up" | "degraded" | "down";
         ReportTotal: {
             /**
              * Format: int64
@@ -6365,6 +6387,7 @@ export interface components {
             source: components["schemas"]["KnownAssertionSource"];
             /** @description A text, a number or a boolean; for in and not_in up to 64 items, separated by commas. */
             target?: string | null;
+            chart?: boolean | null;
         };
         SaveComponent: {
             /** @description A short name for badges. */
@@ -6783,6 +6806,9 @@ export interface components {
             type?: components["schemas"]["KnownMonitorType"] | null;
             /** @description Inverts up and down; required for a new monitor, except for groups (false). */
             upside_down_mode?: boolean | null;
+            degraded?: components["schemas"]["SaveDegraded"] | null;
+            slo?: components["schemas"]["SaveSlo"] | null;
+            ping?: components["schemas"]["SavePing"] | null;
         };
         /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
@@ -7165,6 +7191,8 @@ export interface components {
             unknown: number;
             /** Format: int64 */
             up: number;
+            /** Format: int64 */
+            degraded: number;
         };
         /**
          * @description When a section is closed at first.
@@ -7346,6 +7374,7 @@ export interface components {
             monitorid: string;
             spans: components["schemas"]["StatsSpan"][];
             success: boolean;
+            slo?: components["schemas"]["SloReport"];
         };
         /**
          * @description A standard period of statistics.
@@ -7391,6 +7420,9 @@ export interface components {
              * @description Based on the number of heartbeats, in percent.
              */
             uptime_checks?: number | null;
+            healthy?: number | null;
+            /** Format: double */
+            apdex?: number;
         };
         /** @description A status page. */
         Statuspage: {
@@ -7840,6 +7872,77 @@ export interface components {
         };
         /** @description The format of a webhook's messages: the name of a built-in template, a custom template, or empty for Wakeful's own format. */
         WebhookTemplate: components["schemas"]["KnownWebhookTemplate"] | string;
+        /** @enum {string} */
+        MonitorHealth: "pending" | "up" | "degraded" | "down";
+        /** @enum {string} */
+        HeartbeatHealth: "up" | "degraded" | "down" | "unknown";
+        /** @enum {string} */
+        SloDegraded: "up" | "down";
+        Degraded: {
+            /** Format: int32 */
+            slow: number;
+            /** Format: double */
+            factor: number;
+            /** Format: int32 */
+            over: number;
+            /** Format: int32 */
+            of: number;
+            /** Format: int32 */
+            regions: number;
+            notify: boolean;
+        };
+        SaveDegraded: {
+            slow?: number | null;
+            factor?: number | null;
+            over?: number | null;
+            of?: number | null;
+            regions?: number | null;
+            notify?: boolean | null;
+        };
+        Slo: {
+            /** Format: double */
+            target: number;
+            /** Format: int32 */
+            days: number;
+            degraded: components["schemas"]["SloDegraded"];
+        };
+        SaveSlo: {
+            target?: number | null;
+            days?: number | null;
+            degraded?: components["schemas"]["SloDegraded"] | null;
+        };
+        Ping: {
+            /** Format: int32 */
+            count: number;
+            /** Format: int32 */
+            spacing: number;
+            /** Format: int32 */
+            size: number;
+        };
+        SavePing: {
+            count?: number | null;
+            spacing?: number | null;
+            size?: number | null;
+        };
+        SloReport: {
+            attained?: number | null;
+            /** Format: double */
+            budget_seconds: number;
+            /** Format: double */
+            spent_seconds: number;
+            /** Format: double */
+            left_seconds: number;
+            burn_1h?: number | null;
+            burn_6h?: number | null;
+        };
+        Reading: {
+            /** Format: double */
+            mean: number;
+            /** Format: double */
+            min: number;
+            /** Format: double */
+            max: number;
+        };
     };
     responses: never;
     parameters: never;
