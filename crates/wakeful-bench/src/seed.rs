@@ -114,6 +114,8 @@ impl MonitorSet {
             assertions: Default::default(),
             evidence: Default::default(),
             push_token: None,
+            ping_uuid: None,
+            description: Default::default(),
             created: now,
             modified: now,
         })

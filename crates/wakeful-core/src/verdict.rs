@@ -114,7 +114,14 @@ pub fn step(state: &State, input: Input, policy: &Policy, now: Millis) -> Step {
         Input::Report(report) => {
             apply_signal(state, Signal::of_report(report, policy), policy, now)
         }
-        Input::Missed(after) => apply_signal(state, Signal::of_silence(after, policy), policy, now),
+        Input::Missed(after) => {
+            let message = format!("nothing was reported for {} s", after.as_secs());
+            apply_signal(state, Signal::of_silence(Reason::Missed, message, policy), policy, now)
+        }
+        Input::Overran(limit) => {
+            let message = format!("started, and did not end within {} s", limit.as_secs());
+            apply_signal(state, Signal::of_silence(Reason::Runtime, message, policy), policy, now)
+        }
     }
 }
 
@@ -149,7 +156,7 @@ impl Signal {
         Self {
             good: report.up != policy.upside_down,
             needs_confirming: false,
-            reason: (!report.up).then_some(Reason::Reported),
+            reason: (!report.up).then_some(report.reason.unwrap_or(Reason::Reported)),
             message: report.message,
             load_time: report.load_time,
             phases: Phases::default(),
@@ -157,12 +164,12 @@ impl Signal {
         }
     }
 
-    fn of_silence(after: Duration, policy: &Policy) -> Self {
+    fn of_silence(reason: Reason, message: String, policy: &Policy) -> Self {
         Self {
             good: policy.upside_down,
             needs_confirming: false,
-            reason: Some(Reason::Missed),
-            message: format!("nothing was reported for {} s", after.as_secs()),
+            reason: Some(reason),
+            message,
             load_time: None,
             phases: Phases::default(),
             regions: Vec::new(),
@@ -237,6 +244,7 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
         load_time: signal.load_time,
         failing,
         warned: state.warned.clone(),
+        push: state.push.clone(),
     };
     Step { state, heartbeat, change, recheck_after, warning: None }
 }

@@ -21,6 +21,9 @@ const COLUMNS: &[(&str, &str)] = &[
     ("audit_heads", "seal"),
     ("audit_streams", "secret"),
     ("evidence", "data"),
+    ("monitors", "ping_uuid"),
+    ("teams", "ping_key"),
+    ("pings", "body"),
     ("statuspages", "access_token"),
 ];
 const BATCH_ROWS: i64 = 200;

@@ -134,6 +134,8 @@ mod tests {
             assertions: Default::default(),
             evidence: Default::default(),
             push_token: None,
+            ping_uuid: None,
+            description: Default::default(),
             created: Millis(0),
             modified: Millis(0),
         }

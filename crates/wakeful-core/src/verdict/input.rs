@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::Status;
 use crate::Invalid;
 use crate::observation::{Fault, Observation, sanitize};
+use crate::reason::Reason;
 use crate::serde_millis;
 
 /// The input of a verdict.
@@ -17,6 +18,8 @@ pub enum Input {
     Report(Report),
     /// An api monitor received no report for this long: interval and grace.
     Missed(Duration),
+    /// A run that was reported to an api monitor has not ended within this time.
+    Overran(Duration),
 }
 
 /// A report of the target through notify or the push URL.
@@ -26,6 +29,9 @@ pub struct Report {
     pub message: String,
     #[serde(with = "serde_millis::micros")]
     pub load_time: Option<Duration>,
+    /// Why it is down; `None`: because the target says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
 }
 
 impl Report {
@@ -41,6 +47,7 @@ impl Report {
             up: reported == Status::Up,
             message: format!("reported {}", reported.as_str()),
             load_time: None,
+            reason: None,
         })
     }
 

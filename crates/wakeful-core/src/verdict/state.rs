@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::certificate::IssuedWarnings;
 use crate::named_enum;
+use crate::push::PushState;
 use crate::reason::Reason;
 use crate::serde_millis;
 use crate::time::Millis;
@@ -51,6 +52,9 @@ pub struct State {
     pub failing: Option<FailureStreak>,
     #[serde(skip_serializing_if = "IssuedWarnings::is_empty")]
     pub warned: IssuedWarnings,
+    /// The runs of a job; `None` for most monitors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push: Option<Box<PushState>>,
 }
 
 /// A streak of failing checks, confirmed when the status is down.

@@ -135,6 +135,8 @@ pub(crate) async fn job(engine: &Engine, team: TeamId, notifiers: &[NotifierId])
         assertions: Default::default(),
         evidence: Default::default(),
         push_token: None,
+        ping_uuid: None,
+        description: Default::default(),
         created: NOW,
         modified: NOW,
     };

@@ -32,8 +32,11 @@ pub(crate) async fn write(tx: &mut Tx, records: &[&Record]) -> Result<u64, Error
     // The states come first: they lock the monitors' rows, so that no monitor
     // can be deleted before its heartbeat is written.
     let states: Vec<StateRow<'_>> = last_of_each(records).map(StateRow::of).collect();
-    let heartbeats: Vec<HeartbeatRow<'_>> =
-        records.iter().map(|record| HeartbeatRow::of(record)).collect();
+    let heartbeats: Vec<HeartbeatRow<'_>> = records
+        .iter()
+        .filter(|record| !record.state_only)
+        .map(|record| HeartbeatRow::of(record))
+        .collect();
     match &mut tx.db {
         OpenTx::Sqlite(db) => {
             let known = sqlite_states(db, &states).await?;
@@ -90,6 +93,7 @@ struct StateRow<'a> {
     load_time: Option<i64>,
     failing: Option<String>,
     warned: Option<String>,
+    push: Option<String>,
     seq: i64,
 }
 
@@ -106,6 +110,7 @@ impl<'a> StateRow<'a> {
             load_time: state.load_time.map(micros),
             failing: state.failing.as_ref().map(json),
             warned: Some(&state.warned).filter(|given| !IssuedWarnings::is_empty(given)).map(json),
+            push: state.push.as_ref().map(json),
             seq: record.seq,
         }
     }
@@ -162,12 +167,13 @@ impl Statement {
 }
 
 static UPDATE_STATES: LazyLock<Statement> = LazyLock::new(|| {
-    Statement::new(10, |values| {
+    Statement::new(11, |values| {
         format!(
             "update monitor_states
              set status = r.column2, since = r.column3, last_check = r.column4,
                  last_message = r.column5, load_time = r.column6, failing = r.column7,
-                 warned = r.column8, seq = r.column9, blocked = r.column10
+                 warned = r.column8, seq = r.column9, blocked = r.column10,
+                 push = r.column11
              from (values {values}) r
              where monitor_states.monitor_id = r.column1 and monitor_states.seq < r.column9"
         )
@@ -213,7 +219,8 @@ async fn sqlite_states(db: &mut SqliteConnection, rows: &[StateRow<'_>]) -> Resu
                 .bind(row.failing.as_deref())
                 .bind(row.warned.as_deref())
                 .bind(row.seq)
-                .bind(row.blocked);
+                .bind(row.blocked)
+                .bind(row.push.as_deref());
         }
         // Unbound values are null, which is no monitor's id.
         written += query.execute(&mut *db).await?.rows_affected();
@@ -260,10 +267,10 @@ async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result
         "update monitor_states s
          set status = r.status, since = r.since, last_check = r.last_check,
              last_message = r.last_message, load_time = r.load_time, failing = r.failing,
-             warned = r.warned, seq = r.seq, blocked = r.blocked
-         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+             warned = r.warned, seq = r.seq, blocked = r.blocked, push = r.push
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
               as r(id, status, since, last_check, last_message, load_time, failing, warned, seq,
-                   blocked)
+                   blocked, push)
          where s.monitor_id = r.id and s.seq < r.seq",
     )
     .bind(column(rows, |row| row.monitor))
@@ -276,6 +283,7 @@ async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result
     .bind(column(rows, |row| row.warned.as_deref()))
     .bind(column(rows, |row| row.seq))
     .bind(column(rows, |row| row.blocked))
+    .bind(column(rows, |row| row.push.as_deref()))
     .execute(db)
     .await
     .map(|_| ())

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::flapping::FlapLimit;
 use wakeful_core::id::{MonitorId, PolicyId, TeamId};
-use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::monitors::{Description, Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::severity::Severity;
@@ -19,6 +19,7 @@ use crate::{Keyring, Result, StoreError};
 
 const SECRET: &str = "monitors.secret";
 const PUSH_TOKEN: &str = "monitors.push_token";
+const PING_UUID: &str = "monitors.ping_uuid";
 
 macro_rules! columns {
     () => {
@@ -27,7 +28,7 @@ macro_rules! columns {
          m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
          s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
          s.blocked, m.severity, m.flap_outages, m.flap_within, m.policy_id,
-         m.assertions, m.evidence"
+         m.assertions, m.evidence, m.ping_uuid, m.description, s.push"
     };
 }
 pub(super) use columns;
@@ -76,6 +77,9 @@ pub(super) struct Row {
     policy: Option<Uuid>,
     assertions: Option<String>,
     evidence: Option<String>,
+    ping_uuid: Option<Vec<u8>>,
+    description: Option<String>,
+    push: Option<String>,
 }
 
 // By position: names would be looked up for each column of each row.
@@ -114,6 +118,9 @@ from_row!(Row, |row| Self {
     policy: row.try_get(31)?,
     assertions: row.try_get(32)?,
     evidence: row.try_get(33)?,
+    ping_uuid: row.try_get(34)?,
+    description: row.try_get(35)?,
+    push: row.try_get(36)?,
 });
 
 impl Row {
@@ -133,7 +140,7 @@ impl Row {
             isactive: self.isactive,
             heartbeat_interval: u64::try_from(self.heartbeat_interval)
                 .ok()
-                .and_then(|seconds| Interval::new(seconds).ok())
+                .and_then(|seconds| Interval::of_api(seconds).ok())
                 .ok_or_else(damaged)?,
             timeout: self.timeout.map(seconds),
             retries: u16::try_from(self.retries).map_err(|_| damaged())?,
@@ -160,6 +167,11 @@ impl Row {
                 None => EvidenceLevel::default(),
             },
             push_token: None,
+            ping_uuid: None,
+            description: match &self.description {
+                Some(text) => Description::parse(text).map_err(|_| damaged())?,
+                None => Description::default(),
+            },
             created: Millis(self.created),
             modified: Millis(self.modified),
         };
@@ -184,6 +196,12 @@ impl Row {
                 .transpose()
                 .map_err(|_| damaged())?,
             warned: warned.map_err(|_| damaged())?.unwrap_or_default(),
+            push: self
+                .push
+                .as_deref()
+                .map(serde_json::from_str)
+                .transpose()
+                .map_err(|_| damaged())?,
         })
     }
 
@@ -197,6 +215,9 @@ impl Row {
         if let Some(sealed) = &self.push_token {
             stored.monitor.push_token = Some(unseal(keyring, PUSH_TOKEN, self.id, sealed)?);
         }
+        if let Some(sealed) = &self.ping_uuid {
+            stored.monitor.ping_uuid = Some(unseal(keyring, PING_UUID, self.id, sealed)?);
+        }
         Ok(stored)
     }
 }
@@ -208,6 +229,8 @@ pub(super) struct Sealed {
     pub(super) secret: Option<Vec<u8>>,
     pub(super) push_token: Option<Vec<u8>>,
     push_digest: Option<Digest>,
+    pub(super) ping_uuid: Option<Vec<u8>>,
+    ping_digest: Option<Digest>,
 }
 
 impl Sealed {
@@ -222,12 +245,23 @@ impl Sealed {
             secret: secret.map(|secret| seal(SECRET, &secret)),
             push_token: push.map(|token| seal(PUSH_TOKEN, token)),
             push_digest: push.map(|token| Digest::of(token.expose())),
+            ping_uuid: monitor.ping_uuid.as_ref().map(|uuid| seal(PING_UUID, uuid)),
+            ping_digest: monitor.ping_uuid.as_ref().map(|uuid| Digest::of(uuid.expose())),
         }
     }
 
     pub(super) fn push_digest(&self) -> Option<&[u8]> {
         self.push_digest.as_ref().map(|digest| &digest.0[..])
     }
+
+    pub(super) fn ping_digest(&self) -> Option<&[u8]> {
+        self.ping_digest.as_ref().map(|digest| &digest.0[..])
+    }
+}
+
+/// The UUID in the ping URL of a monitor as stored.
+pub(super) fn ping_uuid_sealed(keyring: &Keyring, id: MonitorId, uuid: &Secret) -> Vec<u8> {
+    keyring.seal(&context(PING_UUID, id), uuid.expose().as_bytes())
 }
 
 fn unseal(keyring: &Keyring, column: &'static str, id: MonitorId, sealed: &[u8]) -> Result<Secret> {

@@ -100,6 +100,8 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         assertions: Default::default(),
         evidence: Default::default(),
         push_token: None,
+        ping_uuid: None,
+        description: Default::default(),
         created: NOW,
         modified: NOW,
     }
@@ -156,5 +158,6 @@ pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
         certificate: None,
         evidence: Vec::new(),
         grant: None,
+        state_only: false,
     }
 }
