@@ -89,7 +89,7 @@ describe("the form's values", () => {
       ping: ["hostname"],
       tcp: ["hostname", "port"],
       dns: ["hostname", "port", "dns"],
-      api: ["grace"],
+      api: ["grace", "api"],
       group: ["group"],
     } satisfies Record<Type, string[]>;
     for (const type of types) {
