@@ -38,6 +38,8 @@ pub struct ApiSettings {
     pub hsts_subdomains: bool,
     /// Reports to push URLs per minute from one client.
     pub pushes_per_minute: NonZeroU32,
+    /// How many bytes of a ping's body are stored.
+    pub ping_body_bytes: usize,
     /// The lifetime of the web app's cookie: as long as a session can last.
     pub session_max: Duration,
     pub docs: bool,
@@ -74,6 +76,7 @@ impl Default for ApiSettings {
             https: false,
             hsts_subdomains: false,
             pushes_per_minute: NonZeroU32::new(60_000).expect("not zero"),
+            ping_body_bytes: 10_000,
             session_max: Duration::from_secs(180 * 24 * 3600),
             docs: true,
             metrics_token: None,

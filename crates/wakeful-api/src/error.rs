@@ -188,6 +188,14 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, message)
     }
 
+    /// What happened, in one sentence, with the first invalid field.
+    pub(crate) fn sentence(&self) -> String {
+        match self.body.errors.as_ref().and_then(|errors| errors.first()) {
+            Some(FieldError { field, message }) => format!("{field} {message}"),
+            None => self.body.message.clone(),
+        }
+    }
+
     pub(crate) fn is_not_authenticated(&self) -> bool {
         self.body.code == ErrorCode::NotAuthenticated.as_str()
     }

@@ -115,8 +115,8 @@ fn wrong_method() -> ApiError {
 /// On reserved connections, and when there are too many requests, serves only those that
 /// must not wait: reports, without which a monitor goes down, and health checks.
 async fn reserved_connections(request: Request, next: Next) -> Response {
-    const SERVED: [&str; 5] =
-        ["/api/push/", "/api/v1/monitor/notify/", "/healthz", "/readyz", "/metrics"];
+    const SERVED: [&str; 6] =
+        ["/api/push/", "/ping/", "/api/v1/monitor/notify/", "/healthz", "/readyz", "/metrics"];
     let reserved =
         request.extensions().get::<ConnectionContext>().is_some_and(|context| context.reserved);
     let path = request.uri().path();

@@ -23,7 +23,9 @@ pub fn router(state: Api) -> Router {
         .route("/assets/{*path}", get(spa::serve))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics));
+        .route("/metrics", get(health::metrics))
+        .merge(routes::ping::routes())
+        .merge(routes::hc::routes());
     if state.settings().docs {
         router = router.merge(docs::routes(document));
     }

@@ -164,5 +164,6 @@ fn record(monitor: MonitorId, seq: i64, at: Millis, grant: Option<Grant>) -> Rec
         certificate: None,
         evidence: Vec::new(),
         grant,
+        state_only: false,
     }
 }

@@ -116,6 +116,8 @@ impl MonitorSet {
             degraded: None,
             slo: None,
             push_token: None,
+            ping_uuid: None,
+            description: Default::default(),
             created: now,
             modified: now,
         })

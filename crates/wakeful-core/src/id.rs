@@ -88,6 +88,8 @@ ids! {
     DeliveryId,
     /// What one check has seen.
     EvidenceId,
+    /// A report of a job.
+    PingId,
     /// An entry of the timeline of an alert.
     AlertEventId,
     /// The reference calls it `membershipToken`.

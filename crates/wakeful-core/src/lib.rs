@@ -34,6 +34,7 @@ pub mod notifications;
 pub mod observation;
 pub mod oncall;
 pub mod one_line;
+pub mod push;
 pub mod quiet;
 pub mod quorum;
 pub mod reason;

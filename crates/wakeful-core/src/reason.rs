@@ -74,6 +74,10 @@ named_enum! {
         Missed = "missed",
         /// The target reported that it is down or degraded.
         Reported = "reported",
+        /// The job ended with a code other than 0.
+        ExitCode = "exit_code",
+        /// The job started, and did not end in time.
+        Runtime = "runtime",
         /// A reason that a newer version knows.
         Other = "other",
     }

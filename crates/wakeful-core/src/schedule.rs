@@ -98,11 +98,17 @@ pub fn resumed_deadline(
 ) -> u64 {
     let missed = deadline(Some(last_report), 0, interval, grace);
     let owed = deadline(Some(last_report), 0, interval, Duration::ZERO);
-    let offline_when_owed = offline_since < now && offline_since < missed && owed < now;
-    if offline_when_owed || is_long(now.saturating_sub(offline_since), interval) {
+    let is_lost = may_be_lost(owed, missed, offline_since, now);
+    if is_lost || is_long(now.saturating_sub(offline_since), interval) {
         return deadline(None, now, interval, grace);
     }
     missed.max(now)
+}
+
+/// Whether a report that was due from `owed` on, and missed at `missed`, may have been sent while
+/// the service was offline, from `offline_since` to `now`.
+pub fn may_be_lost(owed: u64, missed: u64, offline_since: u64, now: u64) -> bool {
+    offline_since < now && offline_since < missed && owed < now
 }
 
 /// The new deadline when the service was delayed and evaluates the one at `due`

@@ -126,7 +126,14 @@ pub fn step(state: &State, input: Input, policy: &Policy, now: Millis) -> Step {
         Input::Report(report) => {
             apply_signal(state, Signal::of_report(report, policy), policy, now)
         }
-        Input::Missed(after) => apply_signal(state, Signal::of_silence(after, policy), policy, now),
+        Input::Missed(after) => {
+            let message = format!("nothing was reported for {} s", after.as_secs());
+            apply_signal(state, Signal::of_silence(Reason::Missed, message, policy), policy, now)
+        }
+        Input::Overran(limit) => {
+            let message = format!("started, and did not end within {} s", limit.as_secs());
+            apply_signal(state, Signal::of_silence(Reason::Runtime, message, policy), policy, now)
+        }
     }
 }
 
@@ -177,7 +184,7 @@ impl Signal {
     }
 
     fn of_report(report: Report, policy: &Policy) -> Self {
-        let Report { up, degraded, message, load_time } = report;
+        let Report { up, degraded, message, load_time, reason } = report;
         let good = up != policy.upside_down;
         let is_watched = good && !policy.upside_down;
         let slow = policy.watch().slow(load_time).filter(|_| is_watched && !degraded);
@@ -186,7 +193,7 @@ impl Signal {
         Self {
             good,
             needs_confirming: false,
-            reason: (!up).then_some(Reason::Reported),
+            reason: (!up).then_some(reason.unwrap_or(Reason::Reported)),
             message: with_warning(message, slow.as_ref()),
             load_time,
             phases: Phases::default(),
@@ -197,12 +204,12 @@ impl Signal {
         }
     }
 
-    fn of_silence(after: Duration, policy: &Policy) -> Self {
+    fn of_silence(reason: Reason, message: String, policy: &Policy) -> Self {
         Self {
             good: policy.upside_down,
             needs_confirming: false,
-            reason: Some(Reason::Missed),
-            message: format!("nothing was reported for {} s", after.as_secs()),
+            reason: Some(reason),
+            message,
             load_time: None,
             phases: Phases::default(),
             regions: Vec::new(),
@@ -344,6 +351,7 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
         failing,
         warned: state.warned.clone(),
         degraded,
+        push: state.push.clone(),
     };
     Step { state, heartbeat, change, health_change, recheck_after, warning: None }
 }

@@ -408,6 +408,17 @@ pub(crate) fn audit_of_link(
     context(team, actor, from, now)
 }
 
+/// What the audit log says about a job that has created its monitor with the ping key.
+pub(crate) fn audit_of_ping_key(team: TeamId, now: Millis) -> AuditContext {
+    let actor = Actor {
+        kind: ActorKind::System,
+        id: String::new(),
+        name: String::new(),
+        via: Reference { kind: "pingkey".into(), id: String::new() },
+    };
+    context(team, actor, None, now)
+}
+
 /// What the audit log says about the operator at the command line.
 pub(crate) fn audit_of_operator(team: TeamId, now: Millis) -> AuditContext {
     let actor = Actor {

@@ -126,7 +126,7 @@ impl Engine {
             self.record_past(&monitor, results).await?;
         }
         let interval = Interval::new(DAY.as_secs()).map_err(invalid)?;
-        let spec = Spec::Api(ApiSpec { grace: None });
+        let spec = Spec::Api(ApiSpec::with_grace(None));
         let job = self.demo_monitor(&caller, JOB, "internal", spec, interval, notifier)?;
         self.store().team(caller.team_access()).add_monitor(&job, &self.audit(&caller)).await?;
         self.record_past(&job, reports(now)).await
@@ -193,6 +193,7 @@ impl Engine {
     ) -> Result<Monitor> {
         let created = self.now().before(DAY * DAYS);
         let push_token = matches!(spec, Spec::Api(_)).then(crate::monitors::new_push_token);
+        let ping_uuid = push_token.as_ref().map(|_| crate::monitors::new_ping_uuid());
         Ok(Monitor {
             id: MonitorId::new(created, random::bytes()),
             team: caller.team(),
@@ -218,6 +219,8 @@ impl Engine {
             degraded: None,
             slo: None,
             push_token,
+            ping_uuid,
+            description: Default::default(),
             created,
             modified: created,
         })
@@ -307,6 +310,7 @@ fn reports(now: Millis) -> impl Iterator<Item = (Millis, Input)> {
                 degraded: false,
                 message: message.into(),
                 load_time: Some(load_time),
+                reason: None,
             }),
         )
     })

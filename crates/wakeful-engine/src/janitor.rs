@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::statuspages::subscriber::{DELIVERIES_RETAINED, REMEMBERED_FOR};
 
+use crate::monitors::add_ping_urls;
 use crate::{Engine, Result};
 
 const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
@@ -114,6 +115,10 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     while store.prune_evidence(now.before(settings.evidence)).await? {
         sleep(BATCH_PAUSE).await;
     }
+    while store.prune_pings(now.before(settings.evidence)).await? {
+        sleep(BATCH_PAUSE).await;
+    }
+    add_ping_urls(engine).await?;
     while store.prune_alerts(cutoffs.days).await? {
         sleep(BATCH_PAUSE).await;
     }

@@ -73,9 +73,10 @@ pub use key_rotation::Resealed;
 pub use keyring::{Keyring, KeyringError};
 pub use mail::*;
 pub use monitors::{
-    Affected, BulkEdit, FiringGroups, LinkError, LinkedNotifier, MAX_AFFECTED_NAMES,
-    MAX_FIRING_GROUPS, MemberCandidate, MonitorQuery, MonitorSelection, ReportedGroup, SaveOutcome,
-    StoredGroup, StoredMonitor, StoredSettings, certificates::*, save::MAX_LONG_REQUEST_BYTES,
+    Affected, BulkEdit, FiringGroups, LastPing, LinkError, LinkedNotifier, MAX_AFFECTED_NAMES,
+    MAX_FIRING_GROUPS, MemberCandidate, MonitorQuery, MonitorSelection, NewPing, ReportedGroup,
+    SaveOutcome, SlugTarget, StoredGroup, StoredMonitor, StoredPing, StoredSettings,
+    certificates::*, save::MAX_LONG_REQUEST_BYTES,
 };
 pub use notifications::keepalives::Keepalive;
 pub use notifications::threads::NewThread;

@@ -79,6 +79,7 @@ const STEPS: &[Step] = steps![
     "0048_subscribers",
     "0049_statuspage_domain_checks",
     "0050_degraded",
+    "0051_jobs",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

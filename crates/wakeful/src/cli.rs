@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::run::RunArguments;
+
 /// Uptime monitoring: checks your services and notifies you when they go down.
 #[derive(Debug, Parser)]
 #[command(
@@ -101,6 +103,14 @@ pub enum Command {
     /// Manage who administers the installation
     #[command(subcommand)]
     Admin(AdminCommand),
+    /// Run a command and report its start and its end to an api monitor
+    ///
+    /// The command runs whatever becomes of the reports, and its exit code is that of this
+    /// command. It works with ping URLs of Healthchecks as well.
+    #[command(
+        after_help = "Example: wakeful run --url file:/etc/backup.ping -- /usr/local/bin/backup --all"
+    )]
+    Run(RunArguments),
     /// List the nodes that share the database, and how many slots (shares of the monitors)
     /// each holds
     #[command(after_help = "Example: wakeful nodes --database-url postgres:///wakeful")]

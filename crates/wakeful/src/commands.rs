@@ -32,6 +32,7 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
         Command::Audit(command) => audit::run(settings, command).await,
         Command::Doctor => doctor::run(settings).await,
         Command::Serve { .. }
+        | Command::Run(_)
         | Command::Probe { .. }
         | Command::Healthcheck { .. }
         | Command::Config(_)

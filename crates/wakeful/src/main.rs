@@ -17,6 +17,7 @@ mod logging;
 mod metrics;
 mod probe;
 mod redact;
+mod run;
 mod serve;
 mod settings;
 mod transfer;
@@ -46,10 +47,14 @@ fn main() -> ExitCode {
     if matches!(cli.command, Command::Serve { .. } | Command::Probe { .. }) {
         start_again_with_purge_delay();
     }
+    if let Command::Run(arguments) = &cli.command {
+        // It needs no settings and logs nothing: its code is that of the command it runs.
+        return run::run(arguments);
+    }
     // Docker reserves all codes but 0 and 1 in a health check.
     let failure = if matches!(cli.command, Command::Healthcheck { .. }) { 1 } else { 2 };
     let level = std::env::var(logging::VARIABLE).ok();
-    let done = logging::start(level.as_deref()).map_err(Into::into).and_then(|()| run(cli));
+    let done = logging::start(level.as_deref()).map_err(Into::into).and_then(|()| run_cli(cli));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
@@ -87,7 +92,7 @@ fn raise_open_file_limit() {
     }
 }
 
-fn run(cli: Cli) -> bootstrap::Outcome {
+fn run_cli(cli: Cli) -> bootstrap::Outcome {
     let Cli { mut flags, command } = cli;
     // These commands need no settings and must work with invalid ones.
     match command {

@@ -270,6 +270,7 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
         hsts_subdomains: server.hsts_subdomains,
         pushes_per_minute: NonZeroU32::new(settings.limits.pushes_per_minute)
             .unwrap_or(NonZeroU32::MIN),
+        ping_body_bytes: settings.ping_body_bytes,
         session_max: Duration::from_secs(u64::from(settings.sessions.max_days) * 24 * 3600),
         docs: server.docs,
         metrics_token: server.metrics_token.clone(),

@@ -58,6 +58,8 @@ pub struct Settings {
     pub history: History,
     /// Days to retain what the checks of outages saw.
     pub evidence_days: u32,
+    /// How many bytes of a ping's body are stored.
+    pub ping_body_bytes: usize,
     pub network: Network,
     pub checks: Checks,
     pub statuspages: Statuspages,
@@ -336,6 +338,7 @@ impl Settings {
             billing: Billing::read(from),
             history: history(from),
             evidence_days: from.number("history.evidence_days", 1..=3_650),
+            ping_body_bytes: from.number("push.body_bytes", 0..=100_000),
             network: Network {
                 egress: from.egress(EGRESS).unwrap_or(Egress::Private),
                 egress_reason: String::new(),

@@ -23,6 +23,7 @@ use wakeful_core::notifications::notifier::email::SecurityKind;
 use wakeful_core::notifications::notifier::{self, BuiltinTemplate};
 use wakeful_core::notifications::{delivery_state, event};
 use wakeful_core::oncall;
+use wakeful_core::push;
 use wakeful_core::quiet;
 use wakeful_core::reason;
 use wakeful_core::severity;
@@ -169,6 +170,10 @@ closed_sets! {
     EvidenceLevel = names!(evidence::EvidenceLevel);
     /// Which check of an outage evidence is of; blip for a failure that was not confirmed.
     EvidenceOf = names!(evidence::EvidenceOf);
+    /// What has become of a ping; ign if it was ignored.
+    PingType = names!(push::PingKind);
+    /// What the body of a ping without any of the keywords means.
+    PingOtherwise = names!(push::Otherwise);
     /// A day of the week.
     Day = names!(hours::Day);
     /// The unit of the turns of an on-call layer.

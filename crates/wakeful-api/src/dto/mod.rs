@@ -30,6 +30,7 @@ pub(crate) mod monitors;
 pub(crate) mod notifiers;
 pub(crate) mod passwords;
 pub(crate) mod payment_methods;
+pub(crate) mod pings;
 pub(crate) mod policies;
 pub(crate) mod reauthentication;
 pub(crate) mod regions;

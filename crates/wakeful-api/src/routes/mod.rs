@@ -14,6 +14,7 @@ mod contacts;
 mod email_verification;
 mod events;
 mod export;
+pub(crate) mod hc;
 mod history;
 mod incidents;
 mod invitations;
@@ -27,6 +28,8 @@ mod notifiers;
 mod passwords;
 mod payment_callback;
 mod payment_methods;
+pub(crate) mod ping;
+mod pings;
 mod policies;
 mod push;
 mod reauthentication;
@@ -82,6 +85,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(monitor_lists::protected())
         .merge(monitors_bulk::protected())
         .merge(monitors::protected())
+        .merge(pings::protected())
         .merge(notifiers::protected())
         .merge(maintenances::protected())
         .merge(policies::protected())

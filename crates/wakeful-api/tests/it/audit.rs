@@ -283,6 +283,9 @@ async fn change_monitors(ann: &User, log: &mut Log, receiver: &Receiver) {
     ann.client.post_nothing(&format!("monitor/{job}/push/rotate")).await.ok();
     let entry = log.one("POST /api/v1/monitor/{monitorid}/push/rotate", "monitor.update").await;
     assert_eq!(entry["changes"], json!([{"field": "push_url", "to": "changed"}]));
+    ann.client.post_nothing("team/pingkey/rotate").await.ok();
+    let entry = log.one("POST /api/v1/team/pingkey/rotate", "team.update").await;
+    assert_eq!(entry["changes"], json!([{"field": "ping_key", "to": "changed"}]));
     ann.client.delete(&format!("monitor/{job}/delete")).await.ok();
     let entry = log.one("DELETE /api/v1/monitor/{monitorid}/delete", "monitor.delete").await;
     assert_eq!(entry["object"]["name"], "job");

@@ -527,6 +527,8 @@ const ROWS: &[Row] = &[
     Row { takes: "ids", status: 200, ..of_monitor("GET /api/v1/monitors/summary") },
     of_monitor("GET /api/v1/monitor/{monitorid}/alerts"),
     of_monitor("GET /api/v1/monitor/{monitorid}/evidence"),
+    of_monitor("GET /api/v1/monitor/{monitorid}/pings"),
+    of_monitor("GET /api/v1/monitor/{monitorid}/pings/{n}/body"),
     // Ids of other teams are ignored.
     Row { status: 200, ..of_monitor("GET /api/v1/maintenances") },
     of_maintenance("GET /api/v1/maintenance/{maintenanceid}/get"),

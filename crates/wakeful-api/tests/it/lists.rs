@@ -27,6 +27,8 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/alert/{alertid}/get",
     // The latest 81 at most.
     "/api/v1/monitor/{monitorid}/evidence",
+    // The latest 100 at most.
+    "/api/v1/monitor/{monitorid}/pings",
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
     "/api/v1/monitors/summary",

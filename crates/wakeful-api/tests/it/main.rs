@@ -45,6 +45,7 @@ mod payment_methods;
 mod permissions;
 mod personal_notifiers;
 mod phones_and_repeats;
+mod pings;
 mod policies;
 mod public_pages;
 mod push;

@@ -297,6 +297,7 @@ impl MonitorHistory {
             certificate: None,
             evidence: Vec::new(),
             grant: None,
+            state_only: false,
         }
     }
 }

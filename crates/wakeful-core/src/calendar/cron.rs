@@ -6,8 +6,11 @@
 use jiff::civil::Date;
 use std::fmt;
 
+use super::occurrence::{self, ClockChange, Times};
+use super::zone::Zone;
 use crate::Invalid;
 use crate::stored_as_text::stored_as_text;
+use crate::time::Millis;
 
 const MAX_TEXT_LENGTH: usize = 100;
 
@@ -83,6 +86,17 @@ impl Cron {
         let weekday = self.weekdays & (1 << date.weekday().to_sunday_zero_offset()) != 0;
         let is_day = if self.is_either_day { day || weekday } else { day && weekday };
         is_day && self.months & (1 << date.month()) != 0
+    }
+
+    /// The first time after `after`, as Debian's cron would run a job. One at fixed times is not
+    /// affected by changes of the clock: a time that is skipped is made up for, and one that
+    /// occurs twice counts once.
+    pub fn next(&self, after: Millis, zone: &Zone) -> Option<Millis> {
+        let mut fields = self.text.split(' ');
+        let is_fixed = fields.by_ref().take(2).all(|field| !field.starts_with('*'));
+        let change = if is_fixed { ClockChange::MoveAndOnce } else { ClockChange::SkipAndTwice };
+        let times = Times { hours: self.hours, minutes: self.minutes, seconds: 1 };
+        occurrence::next(zone, after, &times, change, |date| self.is_on(date))
     }
 
     /// The hours and minutes of each day, in order.

@@ -5,6 +5,8 @@
 
 pub mod cron;
 pub mod hours;
+mod occurrence;
+pub mod oncalendar;
 pub mod rrule;
 pub mod zone;
 

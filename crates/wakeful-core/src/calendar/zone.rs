@@ -4,7 +4,7 @@
 //! first (RFC 5545, 3.3.5).
 
 use jiff::civil::{Date, DateTime};
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
 
@@ -75,6 +75,22 @@ impl Zone {
         Millis(local_millis(local) - i64::from(offset.seconds()) * 1_000)
     }
 
+    /// When a local time occurs.
+    pub(super) fn local_time(&self, local: DateTime) -> LocalTime {
+        let at = |offset: Offset| Millis(local_millis(local) - i64::from(offset.seconds()) * 1_000);
+        match self.zone.to_ambiguous_timestamp(local).offset() {
+            AmbiguousOffset::Unambiguous { offset } => LocalTime::Once(at(offset)),
+            AmbiguousOffset::Fold { before, after } => LocalTime::Twice(at(before), at(after)),
+            AmbiguousOffset::Gap { after, .. } => {
+                // With the offset that follows, it is earlier than the change.
+                let earlier = Timestamp::from_millisecond(at(after).0).unwrap_or_default();
+                let change = self.zone.following(earlier).next();
+                let end = change.map_or(earlier, |change| change.timestamp());
+                LocalTime::Skipped { end: Millis(end.as_millisecond()) }
+            }
+        }
+    }
+
     /// What to subtract from the local times of a day to get instants, if it is the
     /// same all day.
     pub(super) fn offset_of_day(&self, day: Date) -> Option<i64> {
@@ -122,6 +138,17 @@ impl fmt::Debug for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
+}
+
+/// When a local time occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LocalTime {
+    Once(Millis),
+    /// It does not: the clock skips it at `end`.
+    Skipped {
+        end: Millis,
+    },
+    Twice(Millis, Millis),
 }
 
 /// A local time as if it were in UTC.

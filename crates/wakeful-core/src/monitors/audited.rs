@@ -10,6 +10,7 @@ use crate::audit::{Audited, View};
 use crate::dependency::Dependency;
 use crate::evidence::EvidenceLevel;
 use crate::id::NotifierId;
+use crate::push::{JobSchedule, Slug};
 use crate::region::Region;
 
 impl Audited for Monitor {
@@ -52,6 +53,12 @@ fn of_checks(mut view: View, monitor: &Monitor) -> View {
     if let Some(slo) = &monitor.slo {
         view = view.with("slo", json!(slo));
     }
+    if !monitor.description.as_str().is_empty() {
+        view = view.with("description", monitor.description.as_str());
+    }
+    if let Some(uuid) = &monitor.ping_uuid {
+        view = view.with_secret("ping_url", uuid.expose());
+    }
     view
 }
 
@@ -61,7 +68,7 @@ fn dependency(one: &Dependency) -> String {
 
 fn of_spec(view: View, spec: &Spec) -> View {
     match spec {
-        Spec::Api(ApiSpec { grace }) => view.with("grace", seconds(*grace)),
+        Spec::Api(api) => of_api(view, api),
         Spec::Dns(dns) => of_dns(view, dns),
         Spec::Group(group) => of_group(view, group),
         Spec::Http(http) | Spec::HttpKeyword(http) => of_http(view, http),
@@ -72,6 +79,20 @@ fn of_spec(view: View, spec: &Spec) -> View {
             .with("ping.size", ping.echoes.size),
         Spec::Tcp(tcp) => view.with("hostname", tcp.hostname.to_string()).with("port", tcp.port),
     }
+}
+
+fn of_api(view: View, api: &ApiSpec) -> View {
+    let view = view.with("grace", seconds(api.grace));
+    if *api == ApiSpec::with_grace(api.grace) {
+        return view;
+    }
+    let schedule = api.schedule.as_deref();
+    view.with("api.schedule", schedule.map(JobSchedule::text))
+        .with("api.tz", schedule.map(|schedule| schedule.zone().name()))
+        .with("api.max_runtime", seconds(api.max_runtime))
+        .with("api.slug", api.slug.as_ref().map(Slug::as_str))
+        .with("api.post_only", api.post_only)
+        .with("api.keywords", json!(api.keywords))
 }
 
 fn of_dns(view: View, dns: &DnsSpec) -> View {

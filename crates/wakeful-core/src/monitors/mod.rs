@@ -78,6 +78,10 @@ pub struct Monitor {
     pub slo: Option<Slo>,
     /// The last part of the push URL.
     pub push_token: Option<Secret>,
+    /// The UUID in the ping URL of an api monitor.
+    pub ping_uuid: Option<Secret>,
+    /// What it is for; empty for most.
+    pub description: Description,
     pub created: Millis,
     pub modified: Millis,
 }
@@ -99,6 +103,7 @@ impl Monitor {
     pub fn redact(&mut self) {
         self.spec.redact();
         self.push_token = None;
+        self.ping_uuid = None;
     }
 
     /// How late a report to an api monitor may be.
@@ -108,6 +113,15 @@ impl Monitor {
             _ => None,
         };
         set.unwrap_or_else(|| timing::default_grace(self.heartbeat_interval))
+    }
+
+    /// How long a run that was reported to an api monitor may take.
+    pub fn max_runtime(&self) -> Duration {
+        let set = match &self.spec {
+            Spec::Api(api) => api.max_runtime,
+            _ => None,
+        };
+        set.unwrap_or_else(|| self.grace())
     }
 
     /// Whether the change from `before` requires an immediate check: the
@@ -134,6 +148,26 @@ impl Name {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         if text.trim().is_empty() || text.chars().count() > Self::MAX_LENGTH {
             return Err(Invalid::new("must have 1 to 255 characters"));
+        }
+        reject_nul(text)?;
+        Ok(Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A note about a monitor: at most 2,000 characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description(String);
+
+impl Description {
+    pub const MAX_LENGTH: usize = 2_000; // characters
+
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.chars().count() > Self::MAX_LENGTH {
+            return Err(Invalid::new("must have at most 2000 characters"));
         }
         reject_nul(text)?;
         Ok(Self(text.to_owned()))
@@ -192,6 +226,8 @@ mod tests {
             degraded: None,
             slo: None,
             push_token: None,
+            ping_uuid: None,
+            description: Description::default(),
             created: Millis(0),
             modified: Millis(0),
         }
@@ -223,7 +259,7 @@ mod tests {
         let set = Monitor {
             timeout: Some(secs(45)),
             retry_interval: Some(secs(20)),
-            spec: Spec::Api(ApiSpec { grace: Some(secs(1)) }),
+            spec: Spec::Api(ApiSpec::with_grace(Some(secs(1)))),
             ..monitor(60)
         };
         assert_eq!(

@@ -209,7 +209,7 @@ mod tests {
         let everything = SelectorParts { everything: true, ..SelectorParts::default() };
         let everything = Selector::new(everything).expect("a selector");
         vec![
-            (Spec::Api(ApiSpec { grace: Some(Duration::from_secs(7)) }), ""),
+            (Spec::Api(ApiSpec::with_grace(Some(Duration::from_secs(7)))), ""),
             (Spec::Dns(dns), "MX example.com @ [::1]:53"),
             (Spec::Group(GroupSpec::new(everything)), ""),
             (Spec::Http(http("https://a.example/x")), "https://a.example/x"),

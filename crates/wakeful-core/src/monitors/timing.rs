@@ -11,9 +11,11 @@ const TIMEOUT_RANGE: RangeInclusive<u64> = 1..=300;
 const RETRY_INTERVAL_RANGE: RangeInclusive<u64> = 1..=3_600;
 const RETRIES_RANGE: RangeInclusive<u64> = 0..=100;
 const RESEND_INTERVAL_RANGE: RangeInclusive<u64> = 1..=2_592_000;
-const GRACE_RANGE: RangeInclusive<u64> = 0..=2_592_000;
+const GRACE_RANGE: RangeInclusive<u64> = 0..=31_536_000;
+const MAX_RUNTIME_RANGE: RangeInclusive<u64> = 1..=31_536_000;
 
-/// Seconds between checks: 1 second to 30 days.
+/// Seconds between checks: 1 second to 30 days, or to a year between the reports to an api
+/// monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 pub struct Interval(u32);
@@ -21,20 +23,30 @@ pub struct Interval(u32);
 impl Interval {
     pub const MIN_SECONDS: u32 = 1;
     pub const MAX_SECONDS: u32 = 2_592_000;
+    /// For api monitors.
+    pub const MAX_OF_API: u32 = 31_536_000;
     /// For a check without a monitor.
     pub const DEFAULT: Self = Self(60);
     pub const DEFAULT_OF_GROUPS: Self = Self(30);
 
     pub fn new(seconds: u64) -> Result<Self, Invalid> {
+        Self::up_to(Self::MAX_SECONDS, seconds)
+    }
+
+    /// The interval of an api monitor, or a stored one.
+    pub fn of_api(seconds: u64) -> Result<Self, Invalid> {
+        Self::up_to(Self::MAX_OF_API, seconds)
+    }
+
+    fn up_to(max: u32, seconds: u64) -> Result<Self, Invalid> {
         u32::try_from(seconds)
             .ok()
-            .filter(|seconds| (Self::MIN_SECONDS..=Self::MAX_SECONDS).contains(seconds))
+            .filter(|seconds| (Self::MIN_SECONDS..=max).contains(seconds))
             .map(Self)
             .ok_or_else(|| {
                 Invalid::new(format!(
-                    "must be a whole number of seconds from {} to {}",
-                    Self::MIN_SECONDS,
-                    Self::MAX_SECONDS
+                    "must be a whole number of seconds from {} to {max}",
+                    Self::MIN_SECONDS
                 ))
             })
     }
@@ -52,7 +64,7 @@ impl TryFrom<u64> for Interval {
     type Error = Invalid;
 
     fn try_from(seconds: u64) -> Result<Self, Invalid> {
-        Self::new(seconds)
+        Self::of_api(seconds)
     }
 }
 
@@ -77,6 +89,11 @@ pub fn resend_interval(seconds: u64) -> Result<Duration, Invalid> {
 
 pub fn grace(seconds: u64) -> Result<Duration, Invalid> {
     within(&GRACE_RANGE, seconds)
+}
+
+/// How long a run of a job may take.
+pub fn max_runtime(seconds: u64) -> Result<Duration, Invalid> {
+    within(&MAX_RUNTIME_RANGE, seconds)
 }
 
 /// The number of re-checks that confirm a failure.
@@ -133,6 +150,8 @@ mod tests {
     fn an_interval_is_a_second_to_thirty_days() {
         assert_eq!(Interval::new(1).expect("an interval").seconds(), 1);
         assert_eq!(Interval::new(2_592_000).expect("an interval").seconds(), 2_592_000);
+        assert_eq!(Interval::of_api(31_536_000).expect("an interval").seconds(), 31_536_000);
+        assert!(Interval::of_api(31_536_001).is_err());
         for seconds in [0, 2_592_001, u64::MAX] {
             assert!(Interval::new(seconds).is_err(), "{seconds}");
         }
@@ -152,7 +171,8 @@ mod tests {
                 [resend_interval(1), resend_interval(2_592_000)],
                 [resend_interval(0), resend_interval(2_592_001)],
             ),
-            ([grace(0), grace(2_592_000)], [grace(2_592_001), grace(u64::MAX)]),
+            ([grace(0), grace(31_536_000)], [grace(31_536_001), grace(u64::MAX)]),
+            ([max_runtime(1), max_runtime(31_536_000)], [max_runtime(0), max_runtime(31_536_001)]),
         ] {
             assert!(good.iter().all(Result::is_ok), "{good:?}");
             assert!(bad.iter().all(Result::is_err), "{bad:?}");

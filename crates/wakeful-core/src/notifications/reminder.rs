@@ -96,6 +96,8 @@ mod tests {
             degraded: None,
             slo: None,
             push_token: None,
+            ping_uuid: None,
+            description: Default::default(),
             created: Millis(0),
             modified: Millis(0),
         }

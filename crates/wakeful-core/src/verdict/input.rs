@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::Invalid;
 use crate::observation::{Fault, Observation, sanitize};
+use crate::reason::Reason;
 use crate::serde_millis;
 
 /// The input of a verdict.
@@ -16,6 +17,8 @@ pub enum Input {
     Report(Report),
     /// An api monitor received no report for this long: interval and grace.
     Missed(Duration),
+    /// A run that was reported to an api monitor has not ended within this time.
+    Overran(Duration),
 }
 
 /// A report of the target through notify or the push URL.
@@ -28,6 +31,9 @@ pub struct Report {
     pub message: String,
     #[serde(with = "serde_millis::micros")]
     pub load_time: Option<Duration>,
+    /// Why it is down; `None`: because the target says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
 }
 
 impl Report {
@@ -45,6 +51,7 @@ impl Report {
             degraded: status == "degraded",
             message: format!("reported {status}"),
             load_time: None,
+            reason: None,
         })
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::certificate::IssuedWarnings;
 use crate::health::{Degradation, Row};
 use crate::named_enum;
+use crate::push::PushState;
 use crate::reason::Reason;
 use crate::serde_millis;
 use crate::time::Millis;
@@ -55,6 +56,9 @@ pub struct State {
     /// The last checks, if one of them was affected by something; `None` for most monitors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<Box<Row>>,
+    /// The runs of a job; `None` for most monitors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push: Option<Box<PushState>>,
 }
 
 named_enum! {

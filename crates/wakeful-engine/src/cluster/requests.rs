@@ -8,18 +8,21 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
+use uuid::Uuid;
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::heartbeat::Heartbeat;
+use wakeful_core::heartbeat::{Beat, Heartbeat, Phases};
 use wakeful_core::id::{MonitorId, NodeRequestId};
+use wakeful_core::push::Signal;
 use wakeful_core::reason::Reason;
+use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Input, Report};
 use wakeful_store::{NodeRequest, StoreError};
 
 use super::lock;
 use crate::bus::NodeMessage;
 use crate::monitors::CheckOutcome;
-use crate::scheduler::LoadReason;
+use crate::scheduler::{LoadReason, Pinged};
 use crate::{Engine, Error, Result, random};
 
 /// How many requests are served at a time.
@@ -31,8 +34,16 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OwnerRequest {
-    Report { report: Report, payload: Option<Value> },
+    Report {
+        report: Report,
+        payload: Option<Value>,
+    },
     Check,
+    /// The start or the end of a run, without its output.
+    Ping {
+        signal: Signal,
+        rid: Option<Uuid>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -52,16 +63,23 @@ pub(crate) struct OwnerAnswer {
     pub(crate) reason: Option<Reason>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<String>,
+    /// A ping was received before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) repeated: bool,
 }
 
 impl OwnerAnswer {
+    fn of_heartbeat(heartbeat: Heartbeat) -> Self {
+        Self { heartbeat, reason: None, evidence: None, repeated: false }
+    }
+
     fn of(engine: &Engine, outcome: CheckOutcome) -> Self {
         let CheckOutcome { heartbeat, reason, evidence } = outcome;
         let sealed = evidence.map(|evidence| {
             let plain = serde_json::to_vec(&evidence).expect("evidence is plain data");
             BASE64.encode(&engine.store().seal_node_message(&plain))
         });
-        Self { heartbeat, reason, evidence: sealed }
+        Self { reason, evidence: sealed, ..Self::of_heartbeat(heartbeat) }
     }
 
     /// Without the evidence if it cannot be read.
@@ -178,6 +196,7 @@ pub(crate) async fn serve_requests(engine: &Engine, held: &[Slot]) -> Result<()>
 
 enum Started {
     Judged(Heartbeat, oneshot::Receiver<()>),
+    Pinged(Pinged),
     Check,
     Failed(Error),
 }
@@ -186,7 +205,9 @@ async fn start(engine: &Engine, request: &NodeRequest) -> Started {
     let Ok(body) = serde_json::from_str::<OwnerRequest>(&request.body) else {
         return Started::Failed(Error::NotRecorded);
     };
-    let OwnerRequest::Report { report, payload } = body else { return Started::Check };
+    if matches!(body, OwnerRequest::Check) {
+        return Started::Check;
+    }
     let found = match engine.store().monitors_by_id(&[request.monitor]).await {
         Ok(found) => found.into_iter().next(),
         Err(error) => return Started::Failed(error.into()),
@@ -196,21 +217,47 @@ async fn start(engine: &Engine, request: &NodeRequest) -> Started {
         return Started::Failed(Error::Inactive);
     }
     engine.scheduler().configure(stored, LoadReason::Resumed);
-    let seen = Input::Report(report);
-    match engine.scheduler().judge(request.monitor, None, seen, payload, engine.now()) {
-        Some((heartbeat, recorded)) => Started::Judged(heartbeat, recorded),
-        None => Started::Failed(Error::NotRecorded),
-    }
+    let now = engine.now();
+    let started = match body {
+        OwnerRequest::Check => Some(Started::Check),
+        OwnerRequest::Report { report, payload } => {
+            let seen = Input::Report(report);
+            let judged = engine.scheduler().judge(request.monitor, None, seen, payload, now);
+            judged.map(|(heartbeat, recorded)| Started::Judged(heartbeat, recorded))
+        }
+        OwnerRequest::Ping { signal, rid } => {
+            engine.scheduler().ping(request.monitor, signal, rid, now).map(Started::Pinged)
+        }
+    };
+    started.unwrap_or(Started::Failed(Error::NotRecorded))
 }
 
 async fn finish(engine: &Engine, monitor: MonitorId, started: Started) -> Result<OwnerAnswer> {
     match started {
         Started::Judged(heartbeat, recorded) => {
             recorded.await.map_err(|_| Error::NotRecorded)?;
-            Ok(OwnerAnswer { heartbeat, reason: None, evidence: None })
+            Ok(OwnerAnswer::of_heartbeat(heartbeat))
+        }
+        Started::Pinged(pinged) => {
+            let load_time = pinged.duration();
+            let repeated = pinged.recorded().await?;
+            let heartbeat = Heartbeat { load_time, ..unknown(engine.now()) };
+            Ok(OwnerAnswer { repeated, ..OwnerAnswer::of_heartbeat(heartbeat) })
         }
         Started::Check => Ok(OwnerAnswer::of(engine, engine.check_owned_monitor(monitor).await?)),
         Started::Failed(error) => Err(error),
+    }
+}
+
+/// In the response to a ping, whose sender needs no heartbeat.
+fn unknown(at: Millis) -> Heartbeat {
+    Heartbeat {
+        at,
+        status: Beat::Unknown,
+        message: String::new(),
+        load_time: None,
+        phases: Phases::default(),
+        regions: Vec::new(),
     }
 }
 

@@ -5,9 +5,12 @@ mod bulk;
 pub(crate) mod groups;
 mod inbound;
 mod live_events;
+mod pings;
 
 pub use bulk::BulkOutcome;
 pub use live_events::LiveEvents;
+pub use pings::{NewJob, PingRequest, PingTarget, random_uuid};
+pub(crate) use pings::{add_ping_urls, new_ping_uuid};
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
@@ -26,14 +29,17 @@ use wakeful_core::health::Degraded;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use wakeful_core::maintenance::{RunningWindows, ShownCover};
-use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::monitors::spec::ApiSpec;
+use wakeful_core::monitors::{Description, Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::notifications::event;
 use wakeful_core::observation::{Fault, FaultKind};
+use wakeful_core::push::JobSchedule;
 use wakeful_core::reason::Reason;
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::severity::Severity;
 use wakeful_core::slo::Slo;
+use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Input, Policy, Report, State, step};
 use wakeful_outbound::checks;
@@ -41,7 +47,8 @@ use wakeful_outbound::net::Deadline;
 use wakeful_store::{LinkError, MAX_LONG_REQUEST_BYTES, SaveOutcome, StoreError, StoredMonitor};
 
 pub use wakeful_store::{
-    LinkedNotifier, MonitorQuery, MonitorSelection, ReportedGroup, StoredCertificate,
+    LastPing, LinkedNotifier, MonitorQuery, MonitorSelection, ReportedGroup, StoredCertificate,
+    StoredPing,
 };
 
 use crate::bus::Event;
@@ -80,6 +87,7 @@ pub struct MonitorDraft {
     pub evidence: EvidenceLevel,
     pub degraded: Option<Box<Degraded>>,
     pub slo: Option<Slo>,
+    pub description: Description,
 }
 
 /// The result of an on-demand check.
@@ -205,14 +213,15 @@ impl Engine {
         let plan = self.limiting_plan(caller.team()).await?;
         let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
         let id = MonitorId::new(self.now(), random::bytes());
-        let monitor = self.apply_draft(caller.team(), id, draft, None);
+        let monitor = self.apply_draft(caller.team(), id, draft, None)?;
         if let Some(plan) = &plan {
-            self.check_interval_limit(plan, activity(&monitor), None)?;
+            self.check_interval_limit(plan, self.activity(&monitor), None)?;
         }
         let team = self.store().team(caller.team_access());
         let added = team.add_monitor_with_limit(&monitor, limit, &self.audit(caller)).await;
         let saved = added.map_err(|error| match error {
             StoreError::Gone => Error::NotAuthenticated,
+            StoreError::Taken => slug_taken(),
             error => error.into(),
         })?;
         if uses_defaults && matches!(saved, SaveOutcome::UnknownNotifiers(_)) {
@@ -237,7 +246,7 @@ impl Engine {
         let read = before;
         let before = &read.monitor;
         let id = before.id;
-        let monitor = self.apply_draft(caller.team(), id, draft, Some(before));
+        let monitor = self.apply_draft(caller.team(), id, draft, Some(before))?;
         if monitor == (Monitor { modified: monitor.modified, ..before.clone() }) {
             return self.monitor_view(caller, id).await.map(Some);
         }
@@ -245,7 +254,8 @@ impl Engine {
         Self::check_group_filter(caller, &monitor.spec, Some(&before.spec))?;
         let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {
-            self.check_interval_limit(plan, activity(&monitor), Some(activity(before)))?;
+            let previous = Some(self.activity(before));
+            self.check_interval_limit(plan, self.activity(&monitor), previous)?;
         }
         let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
         if monitor.heartbeat_interval != before.heartbeat_interval {
@@ -253,7 +263,11 @@ impl Engine {
         }
         let team = self.store().team(caller.team_access());
         let by = self.audit(caller);
-        let saved = team.change_monitor_with_limit(&read, &monitor, limit, &by).await?;
+        let saved = team.change_monitor_with_limit(&read, &monitor, limit, &by).await;
+        let saved = saved.map_err(|error| match error {
+            StoreError::Taken => slug_taken(),
+            error => error.into(),
+        })?;
         if self.publish_saved(caller, id, saved, plan.as_ref())? {
             self.monitor_view(caller, id).await.map(Some)
         } else {
@@ -340,7 +354,11 @@ impl Engine {
 
     /// A node of an earlier version would report a target as up without judging its assertions.
     async fn check_nodes_judge(&self, draft: &MonitorDraft) -> Result<()> {
-        if draft.assertions.is_empty() { Ok(()) } else { self.require_roles_on_all_nodes().await }
+        let is_plain = match &draft.spec {
+            Spec::Api(api) => *api == ApiSpec::with_grace(api.grace),
+            _ => draft.assertions.is_empty(),
+        };
+        if is_plain { Ok(()) } else { self.require_roles_on_all_nodes().await }
     }
 
     fn apply_draft(
@@ -349,8 +367,9 @@ impl Engine {
         id: MonitorId,
         draft: MonitorDraft,
         before: Option<&Monitor>,
-    ) -> Monitor {
+    ) -> Result<Monitor> {
         let now = self.now();
+        let heartbeat_interval = scheduled_interval(&draft, before, now)?;
         let (created, push_token, notifiers) = match before {
             Some(before) => (before.created, before.push_token.clone(), before.notifiers.clone()),
             None => (now, None, Vec::new()),
@@ -360,12 +379,13 @@ impl Engine {
             .unwrap_or_else(|| before.map(|before| before.depends_on.clone()).unwrap_or_default());
         depends_on.sort_by_key(|dependency| dependency.parent);
         let is_push = matches!(draft.spec, Spec::Api(_));
-        Monitor {
+        let ping_uuid = before.and_then(|before| before.ping_uuid.clone());
+        Ok(Monitor {
             id,
             team,
             name: draft.name,
             isactive: draft.isactive,
-            heartbeat_interval: draft.heartbeat_interval,
+            heartbeat_interval,
             timeout: draft.timeout,
             retries: draft.retries,
             retry_interval: draft.retry_interval,
@@ -384,10 +404,20 @@ impl Engine {
             degraded: draft.degraded,
             slo: draft.slo,
             push_token: push_token.or_else(|| is_push.then(new_push_token)),
+            ping_uuid: ping_uuid.or_else(|| is_push.then(new_ping_uuid)),
+            description: draft.description,
             spec: draft.spec,
             created,
             modified: now,
-        }
+        })
+    }
+
+    /// What the limit of a plan on intervals depends on.
+    fn activity(&self, monitor: &Monitor) -> (bool, Interval) {
+        let schedule = job_schedule(&monitor.spec);
+        let shortest = schedule.and_then(|schedule| schedule.gaps(self.now())).map(|gaps| gaps.0);
+        let interval = shortest.and_then(|seconds| Interval::of_api(seconds).ok());
+        (monitor.isactive, interval.unwrap_or(monitor.heartbeat_interval))
     }
 
     /// Gives a monitor a new push token and returns it. Reports with the old one are rejected
@@ -759,9 +789,33 @@ fn cut_short(timeout: Duration) -> Fault {
     Fault::new(FaultKind::Resources, message)
 }
 
-/// What the limit of a plan on intervals depends on.
-fn activity(monitor: &Monitor) -> (bool, Interval) {
-    (monitor.isactive, monitor.heartbeat_interval)
+fn job_schedule(spec: &Spec) -> Option<&JobSchedule> {
+    match spec {
+        Spec::Api(api) => api.schedule.as_deref(),
+        _ => None,
+    }
+}
+
+/// The interval of a monitor: as sent, or the longest of the next gaps of its schedule.
+fn scheduled_interval(
+    draft: &MonitorDraft,
+    before: Option<&Monitor>,
+    now: Millis,
+) -> Result<Interval> {
+    let Some(schedule) = job_schedule(&draft.spec) else { return Ok(draft.heartbeat_interval) };
+    if let Some(before) = before.filter(|before| job_schedule(&before.spec) == Some(schedule)) {
+        return Ok(before.heartbeat_interval);
+    }
+    let gaps = schedule.gaps(now).and_then(|(_, longest)| Interval::of_api(longest).ok());
+    gaps.ok_or_else(|| Error::Refused {
+        field: "api.schedule",
+        why: "never happens in the next 50 years".to_owned(),
+    })
+}
+
+fn slug_taken() -> Error {
+    let why = "is the slug of another monitor of this team".to_owned();
+    Error::Refused { field: "api.slug", why }
 }
 
 fn distinct(notifiers: Vec<NotifierId>) -> Vec<NotifierId> {

@@ -51,6 +51,7 @@ pub(crate) fn routine_record(
         events: Vec::new(),
         certificate: None,
         grant: None,
+        state_only: false,
     }
 }
 

@@ -150,7 +150,7 @@ async fn local_result(engine: &Engine, check: RegionCheck<'_>) -> CheckResult {
     match check_from_here(engine, monitor, &request, timeout, interval).await {
         Input::Observation(seen) => Ok(seen),
         Input::Fault(fault) => Err(fault),
-        Input::Report(_) | Input::Missed(_) => {
+        Input::Report(_) | Input::Missed(_) | Input::Overran(_) => {
             Err(Fault::new(FaultKind::Internal, "a check returned a report"))
         }
     }

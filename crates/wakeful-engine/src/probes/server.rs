@@ -176,7 +176,7 @@ impl Probe {
         match result {
             Input::Observation(seen) => Ok(seen),
             Input::Fault(fault) => Err(fault),
-            Input::Report(_) | Input::Missed(_) => {
+            Input::Report(_) | Input::Missed(_) | Input::Overran(_) => {
                 Err(Fault::new(FaultKind::Internal, "a check returned a report"))
             }
         }

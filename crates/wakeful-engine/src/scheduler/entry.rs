@@ -12,7 +12,7 @@ use wakeful_core::health::{Degraded, Usual};
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::{Interval, Monitor, Spec};
 use wakeful_core::observation::Certificate;
-use wakeful_core::schedule::{self, CheckSchedule};
+use wakeful_core::schedule::CheckSchedule;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Input, Policy, State, Step, step};
 use wakeful_store::StoredMonitor;
@@ -41,6 +41,8 @@ pub(super) struct Entry {
     pub(super) revision: i64,
     /// When it is checked next, or its report is overdue.
     pub(super) due: u64,
+    /// For push monitors: when its report is overdue; a run may be before that.
+    pub(super) report_due: u64,
     /// When the wheel returns it: `due` or earlier.
     pub(super) armed: u64,
     /// Which of its items in the wheel is valid.
@@ -50,10 +52,11 @@ pub(super) struct Entry {
     pub(super) host: u64,
     /// A hash of the last certificate seen; 0: none yet.
     certificate: u64,
-    interval: Interval,
+    pub(super) interval: Interval,
     timeout: Millis32,
     retry_interval: Millis32,
-    grace: Millis32,
+    /// In milliseconds; that of a push monitor may be a year.
+    grace: u64,
     retries: u16,
     pub(super) upside_down: bool,
     pub(super) evidence: EvidenceLevel,
@@ -105,7 +108,7 @@ impl Entry {
             interval: monitor.heartbeat_interval,
             timeout: monitor.timeout().into(),
             retry_interval: monitor.retry_interval().into(),
-            grace: monitor.grace().into(),
+            grace: to_millis(monitor.grace()),
             retries: Policy::of(&monitor).retries,
             upside_down: monitor.upside_down_mode,
             certificate_warnings: Policy::of(&monitor).certificate_warnings,
@@ -119,6 +122,7 @@ impl Entry {
             seq,
             revision,
             due: NEVER,
+            report_due: NEVER,
             armed: NEVER,
             generation: 0,
             target_version,
@@ -155,7 +159,7 @@ impl Entry {
         self.interval = monitor.heartbeat_interval;
         self.timeout = monitor.timeout().into();
         self.retry_interval = monitor.retry_interval().into();
-        self.grace = monitor.grace().into();
+        self.grace = to_millis(monitor.grace());
         self.retries = Policy::of(&monitor).retries;
         self.upside_down = monitor.upside_down_mode;
         self.certificate_warnings = Policy::of(&monitor).certificate_warnings;
@@ -166,13 +170,13 @@ impl Entry {
             self.spec = Arc::new(monitor.spec);
             self.certificate = 0;
         }
-        self.due = match () {
+        self.set_due(match () {
             () if !self.active => NEVER,
             () if starts => self.first_due(now),
             () if interval_changed && self.is_push() => self.first_due(now),
             () if interval_changed => self.schedule().next(now, now),
-            () => self.due,
-        };
+            () => self.own_due(),
+        });
     }
 
     /// Takes over what is usual for it.
@@ -197,7 +201,7 @@ impl Entry {
 
     /// When a new, activated or changed monitor is due.
     pub(super) fn first_due(&self, now: u64) -> u64 {
-        if self.is_push() { self.deadline(None, now) } else { self.schedule().first(now) }
+        if self.is_push() { self.deadline_since(now) } else { self.schedule().first(now) }
     }
 
     /// Has it checked right away.
@@ -218,41 +222,16 @@ impl Entry {
             (false, last) => self.schedule().resume(last, now, monitors),
             (true, None) => self.first_due(now),
             (true, Some(last)) => {
-                let (interval, grace) = (self.interval, self.grace.into());
-                let due = schedule::resumed_deadline(
-                    last.min(now),
-                    not_listening_since,
-                    now,
-                    interval,
-                    grace,
-                );
+                let due = self.resumed_deadline(last.min(now), now, not_listening_since);
                 // Reports that wait for an owner are processed first.
                 due.max(now.saturating_add(REPORT_GRACE_MS))
             }
         }
     }
 
-    /// The deadline of a push monitor after a gap in listening. The time of its last
-    /// report follows from its current deadline.
-    pub(super) fn deadline_after_gap(&self, now: u64, not_listening_since: u64) -> u64 {
-        let silence = u64::try_from(self.max_silence().as_millis()).unwrap_or(u64::MAX);
-        let last = self.due.saturating_sub(silence);
-        let (interval, grace) = (self.interval, self.grace.into());
-        schedule::resumed_deadline(last, not_listening_since, now, interval, grace)
-    }
-
-    /// The deadline of a push monitor after a stall of this process.
-    pub(super) fn deadline_after_stall(&self, now: u64) -> u64 {
-        schedule::delayed_deadline(self.due, now, self.interval, self.grace.into())
-    }
-
     /// When the check after this one is due.
     pub(super) fn next_due(&self, now: u64) -> u64 {
-        if self.is_push() {
-            schedule::next_deadline(self.due, self.interval, now)
-        } else {
-            self.schedule().next(self.due, now)
-        }
+        if self.is_push() { self.next_deadline(now) } else { self.schedule().next(self.due, now) }
     }
 
     /// Judges an input: updates the state and the time of the next check.
@@ -263,7 +242,7 @@ impl Entry {
         self.seq += 1;
         self.resumed = false;
         if is_report && self.is_push() {
-            self.due = self.deadline(Some(now), 0);
+            self.set_due(self.deadline_after_report(now, wall));
         }
         if let Some(wait) = step.recheck_after
             && !self.is_push()
@@ -290,7 +269,11 @@ impl Entry {
 
     /// How long a push monitor may be without a report.
     pub(super) fn max_silence(&self) -> Duration {
-        self.interval.duration() + Duration::from(self.grace)
+        self.interval.duration() + self.grace()
+    }
+
+    pub(super) fn grace(&self) -> Duration {
+        Duration::from_millis(self.grace)
     }
 
     pub(super) fn timeout(&self) -> Duration {
@@ -314,10 +297,10 @@ impl Entry {
             degraded: self.health.as_ref().map(|health| health.degraded.watch(health.usual)),
         }
     }
+}
 
-    fn deadline(&self, last_report: Option<u64>, listening_since: u64) -> u64 {
-        schedule::deadline(last_report, listening_since, self.interval, self.grace.into())
-    }
+fn to_millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(NEVER)
 }
 
 /// Assertions in the memory of the scheduler; none takes none.

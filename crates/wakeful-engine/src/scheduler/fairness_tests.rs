@@ -137,6 +137,8 @@ pub(crate) async fn job(engine: &Engine, team: TeamId, notifiers: &[NotifierId])
         degraded: None,
         slo: None,
         push_token: None,
+        ping_uuid: None,
+        description: Default::default(),
         created: NOW,
         modified: NOW,
     };

@@ -47,7 +47,7 @@ impl CheckMetrics {
             Input::Observation(_) => "down",
             Input::Fault(fault) => fault.kind.as_str(),
             // Nothing was checked.
-            Input::Report(_) | Input::Missed(_) => return,
+            Input::Report(_) | Input::Missed(_) | Input::Overran(_) => return,
         };
         if let Some(counter) = self.checks.get(&(kind, result)) {
             counter.increment(1);

@@ -11,6 +11,7 @@ mod evidence;
 mod fair_places;
 mod metrics;
 mod pauses;
+mod push;
 mod registry;
 mod report_gaps;
 mod requested_checks;
@@ -23,6 +24,7 @@ mod writer;
 pub(crate) use connectivity::Connectivity;
 pub(crate) use evidence::NewEvidence;
 pub(crate) use fair_places::FairPlaces;
+pub(crate) use push::Pinged;
 pub(crate) use worker::{CheckResult, catch_panic, check_from_here, check_through};
 pub use worker::{run, run_without_checks};
 
@@ -179,6 +181,8 @@ struct VerdictExtras {
     evidence: Vec<NewEvidence>,
     /// Notified when the verdict is recorded.
     recorded: Option<oneshot::Sender<()>>,
+    /// Only the state is written, and no heartbeat.
+    state_only: bool,
 }
 
 /// Why a monitor is loaded.
@@ -283,7 +287,8 @@ impl Scheduler {
         if let Some(entry) = entries.get_mut(id) {
             if entry.seq < stored.seq {
                 entry.catch_up(stored.state, stored.seq);
-                entry.due = self.due_after_resume(entry, now, monitors);
+                let due = self.due_after_resume(entry, now, monitors);
+                entry.set_due(due);
             }
             entry.set_usual(stored.usual);
             if entry.revision < stored.revision {
@@ -291,7 +296,7 @@ impl Scheduler {
             } else if entry.resumed && reason == LoadReason::Saved {
                 // It was saved during loading, and was taken for one of the loaded ones,
                 // whose first checks are spread over time.
-                entry.due = entry.due.min(entry.first_due(now));
+                entry.set_due(entry.own_due().min(entry.first_due(now)));
                 entry.resumed = false;
             }
             shard.arm(entry, wheel);
@@ -302,20 +307,23 @@ impl Scheduler {
         }
         let mut entry = Box::new(Entry::new(stored, self.next_target_version()));
         entry.resumed = reason == LoadReason::Resumed;
-        entry.due = match reason {
-            LoadReason::Resumed => self.due_after_resume(&entry, now, monitors),
+        let due = match reason {
+            LoadReason::Resumed => self.due_after_resume(&mut entry, now, monitors),
             LoadReason::Saved => entry.first_due(now),
         };
+        entry.set_due(due);
         shard.arm(&mut entry, wheel);
         entries.add(entry);
     }
 
     /// When a monitor that was active before is due; `monitors` are resumed together.
-    fn due_after_resume(&self, entry: &Entry, now: u64, monitors: u64) -> u64 {
+    fn due_after_resume(&self, entry: &mut Entry, now: u64, monitors: u64) -> u64 {
         // Before its team was resumed, it was neither checked nor listened to.
         let last = entry.state.last_check.max(self.suspensions.resumed_at(entry.team));
         let last = last.map(|at| self.local_millis(at));
-        entry.due_after_resume(last, now, monitors, self.not_listening_since(entry.id, now))
+        let not_listening_since = self.not_listening_since(entry.id, now);
+        entry.drop_unheard_runs(now, not_listening_since);
+        entry.due_after_resume(last, now, monitors, not_listening_since)
     }
 
     /// Checks a monitor right away, if it is one of this node and does not wait for reports.
@@ -385,7 +393,13 @@ impl Scheduler {
         let certificate = entry.new_certificate(&seen);
         let (step, evidence) = self.judge_entry(entry, seen, wall);
         let heartbeat = step.heartbeat.clone();
-        let extras = VerdictExtras { certificate, payload, evidence, recorded: Some(recorded) };
+        let extras = VerdictExtras {
+            certificate,
+            payload,
+            evidence,
+            recorded: Some(recorded),
+            ..VerdictExtras::default()
+        };
         self.queue_for_writing(entry, step, extras);
         shard.arm(entry, wheel);
         Some((heartbeat, receiver))
@@ -442,7 +456,7 @@ impl Scheduler {
             // The slot was just lost: its new owner checks the monitor, too.
             return;
         }
-        let VerdictExtras { certificate, payload, evidence, recorded } = extras;
+        let VerdictExtras { certificate, payload, evidence, recorded, state_only } = extras;
         let item = PendingResult {
             team,
             monitor,
@@ -453,6 +467,7 @@ impl Scheduler {
             evidence,
             recorded,
             permit,
+            state_only,
         };
         self.writer.push(item);
     }
@@ -489,23 +504,15 @@ impl Scheduler {
     fn handle_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
         let due = entry.due;
         if self.suspensions.contains(entry.team) {
-            entry.due = if entry.is_push() { entry.first_due(now) } else { entry.next_due(now) };
+            let due = if entry.is_push() { entry.first_due(now) } else { entry.next_due(now) };
+            entry.set_due(due);
             return;
         }
-        if entry.is_push() && now.saturating_sub(due) > STALL_THRESHOLD_MS {
-            // No report could arrive while the process was stalled.
-            entry.due = entry.deadline_after_stall(now);
+        if entry.is_push() {
+            self.handle_silence(entry, now, wall);
             return;
         }
         entry.due = entry.next_due(now);
-        if entry.is_push() {
-            let seen = match self.pauses.fault(entry.id) {
-                Some(paused) => Input::Fault(paused),
-                None => Input::Missed(entry.max_silence()),
-            };
-            self.apply_verdict(entry, seen, wall);
-            return;
-        }
         if entry.busy {
             // The previous check has not finished: this one is skipped.
             self.metrics.check_skipped();
@@ -514,6 +521,29 @@ impl Scheduler {
         entry.busy = true;
         let Entry { id: monitor, team, host, target_version, .. } = *entry;
         jobs.push(Job { monitor, team, host, due, target_version });
+    }
+
+    /// The report of a push monitor is overdue, or the end of a run.
+    fn handle_silence(&self, entry: &mut Entry, now: u64, wall: Millis) {
+        let is_missed = entry.own_due() <= now;
+        if now.saturating_sub(entry.due) > STALL_THRESHOLD_MS {
+            // No report could arrive while the process was stalled.
+            entry.drop_unheard_runs(now, entry.due);
+            let due = if is_missed { entry.deadline_after_stall(now) } else { entry.own_due() };
+            entry.set_due(due);
+            return;
+        }
+        let has_overrun = entry.drop_overdue_runs(now);
+        let due = if is_missed { entry.next_due(now) } else { entry.own_due() };
+        entry.set_due(due);
+        let seen = match self.pauses.fault(entry.id) {
+            Some(paused) => Input::Fault(paused),
+            None if has_overrun => Input::Overran(entry.max_runtime()),
+            None if is_missed => Input::Missed(entry.silence(wall)),
+            // The run has ended meanwhile.
+            None => return,
+        };
+        self.apply_verdict(entry, seen, wall);
     }
 
     /// The parameters of a job; `None` if the monitor has another target by now, or is gone.
@@ -584,5 +614,7 @@ impl Shard {
 
 #[cfg(test)]
 pub(crate) mod fairness_tests;
+#[cfg(test)]
+mod push_tests;
 #[cfg(test)]
 mod tests;

@@ -138,7 +138,9 @@ impl Scheduler {
         for shard in &self.shards {
             for entry in shard.lock().entries.iter_mut().filter(|entry| entry.is_push()) {
                 // This is later than the wheel returns it, which then inserts it again.
-                entry.due = entry.due.max(entry.deadline_after_gap(now, not_listening_since));
+                entry.drop_unheard_runs(now, not_listening_since);
+                let due = entry.deadline_after_gap(now, not_listening_since);
+                entry.set_due(entry.own_due().max(due));
             }
         }
     }

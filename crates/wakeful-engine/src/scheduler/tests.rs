@@ -8,9 +8,9 @@ use wakeful_core::observation::{Contact, Observation};
 use wakeful_core::reason::Reason;
 use wakeful_core::verdict::{Report, State, Status};
 
-const WALL: Millis = Millis(1_794_735_000_000);
+pub(super) const WALL: Millis = Millis(1_794_735_000_000);
 
-fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
+pub(super) fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
     let mut random = [0; 10];
     random[2..].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
     let monitor = Monitor {
@@ -38,6 +38,8 @@ fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
         degraded: None,
         slo: None,
         push_token: None,
+        ping_uuid: None,
+        description: Default::default(),
         created: WALL,
         modified: WALL,
     };
@@ -57,13 +59,13 @@ fn http(number: u64) -> Spec {
     Spec::Http(HttpSpec::new(HttpUrl::parse(&url).expect("a URL")))
 }
 
-fn scheduler() -> Scheduler {
+pub(super) fn scheduler() -> Scheduler {
     let standalone = Cluster::new(NodeId::new(WALL, [1; 10]), true, Duration::from_secs(15));
     Scheduler::new(WALL, 512, Vec::new(), Arc::new(standalone))
 }
 
 /// Advances the time, and takes the jobs that become due in each shard.
-async fn advance(scheduler: &Scheduler, span: Duration) -> Vec<Job> {
+pub(super) async fn advance(scheduler: &Scheduler, span: Duration) -> Vec<Job> {
     let until = scheduler.clock.now() + u64::try_from(span.as_millis()).expect("short");
     let mut jobs = Vec::new();
     loop {

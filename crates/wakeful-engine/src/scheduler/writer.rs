@@ -74,6 +74,8 @@ pub(super) struct PendingResult {
     pub(super) recorded: Option<oneshot::Sender<()>>,
     /// The permission to write it; `None` on a standalone node.
     pub(super) permit: Option<WritePermit>,
+    /// Only the state is written, and no heartbeat.
+    pub(super) state_only: bool,
 }
 
 impl PendingResult {
@@ -552,7 +554,8 @@ async fn write(
         processor::process_new(engine, &new_alerts(&records, &monitors, &written.due)).await;
     }
     engine.check_groups_of(monitors.values());
-    if written.heartbeats < batch.iter().filter(|item| !item.is_stale(&written.stale)).count() {
+    let is_expected = |item: &&PendingResult| !item.state_only && !item.is_stale(&written.stale);
+    if written.heartbeats < batch.iter().filter(is_expected).count() {
         // A monitor may have been deleted without this node being notified: with its team,
         // from the command line or by another node. The scheduler reads it again.
         for item in batch {
@@ -571,7 +574,8 @@ fn to_record(item: &PendingResult, monitors: &HashMap<MonitorId, Monitor>) -> Op
         events::routine_record(item.monitor, item.seq, &item.step, &item.evidence)
     };
     let grant = item.permit.as_ref().map(|permit| permit.grant);
-    Some(Record { certificate: item.certificate.clone(), grant, ..record })
+    let state_only = item.state_only;
+    Some(Record { certificate: item.certificate.clone(), grant, state_only, ..record })
 }
 
 /// The alerts that these records make due, in the order of the batch: teams take turns.
@@ -610,10 +614,13 @@ fn finish_batch(engine: &Engine, batch: Vec<PendingResult>, stale: &[Grant]) {
         if item.is_stale(stale) {
             continue;
         }
-        let PendingResult { team, monitor, step, recorded, .. } = item;
+        let PendingResult { team, monitor, step, recorded, state_only, .. } = item;
         if let Some(recorded) = recorded {
             // The receiver may be gone.
             let _ = recorded.send(());
+        }
+        if state_only {
+            continue;
         }
         if step.change.is_some() {
             engine.note_status_change(monitor);
@@ -664,6 +671,7 @@ mod tests {
             evidence: Vec::new(),
             recorded: None,
             permit: None,
+            state_only: false,
         }
     }
 

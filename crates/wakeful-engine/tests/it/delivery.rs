@@ -626,6 +626,7 @@ fn down(monitor: &Monitor, random: [u8; 10], now: Millis) -> Record {
         certificate: None,
         evidence: Vec::new(),
         grant: None,
+        state_only: false,
     }
 }
 

@@ -225,6 +225,7 @@ pub(crate) fn tcp(address: SocketAddr) -> MonitorDraft {
         quorum: Default::default(),
         assertions: Default::default(),
         evidence: Default::default(),
+        description: Default::default(),
     }
 }
 

@@ -55,7 +55,7 @@ both_databases! {
         let fixture = Fixture::start(&setup).await;
         let hook = fixture.notifier().await;
         let job = MonitorDraft {
-            spec: Spec::Api(ApiSpec { grace: Some(Duration::from_secs(600)) }),
+            spec: Spec::Api(ApiSpec::with_grace(Some(Duration::from_secs(600)))),
             notifiers: Some(vec![hook]),
             ..tcp(([127, 0, 0, 1], 1).into())
         };

@@ -44,6 +44,7 @@ fn record(monitor: MonitorId, seq: i64, at: Millis, regions: Vec<RegionBeat>) ->
         certificate: None,
         evidence: Vec::new(),
         grant: None,
+        state_only: false,
     }
 }
 

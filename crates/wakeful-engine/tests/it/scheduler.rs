@@ -76,7 +76,7 @@ both_databases! {
         // Its heartbeats show how much time has passed.
         let site = fixture.save(tcp(target.address)).await.monitor.id;
         let second = Some(Duration::from_secs(1));
-        let job = fixture.save(MonitorDraft { spec: Spec::Api(ApiSpec { grace: second }), ..tcp(target.address) }).await;
+        let job = fixture.save(MonitorDraft { spec: Spec::Api(ApiSpec::with_grace(second)), ..tcp(target.address) }).await;
         let job = job.monitor.id;
         let report = Report::parse("up").expect("known");
         fixture.engine.report_status(&fixture.ann(), job, report, None).await.expect("reported");
@@ -143,7 +143,7 @@ both_databases! {
     async fn silence_counts_across_a_restart(setup: Setup) {
         let fixture = Fixture::start(&setup).await;
         let job = MonitorDraft {
-            spec: Spec::Api(ApiSpec { grace: Some(Duration::ZERO) }),
+            spec: Spec::Api(ApiSpec::with_grace(Some(Duration::ZERO))),
             heartbeat_interval: Interval::new(3_600).expect("an interval"),
             ..tcp(([127, 0, 0, 1], 1).into())
         };
@@ -162,7 +162,7 @@ both_databases! {
         let fixture = Fixture::start(&setup).await;
         let mut events = fixture.events().await;
         let job = MonitorDraft {
-            spec: Spec::Api(ApiSpec { grace: Some(Duration::from_secs(0)) }),
+            spec: Spec::Api(ApiSpec::with_grace(Some(Duration::from_secs(0)))),
             ..tcp(([127, 0, 0, 1], 1).into())
         };
         let saved = fixture.save(job).await;
@@ -212,6 +212,8 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
             degraded: None,
             slo: None,
             push_token: None,
+            ping_uuid: None,
+            description: Default::default(),
             created: fixture.wall_clock.now(),
             modified: fixture.wall_clock.now(),
         };

@@ -227,6 +227,7 @@ async fn storm(setup: Setup, number: u32) -> Duration {
             events: vec![NewEvent { id, kind: event::DOWN, alert, body: event.body() }],
             certificate: None,
             grant: None,
+            state_only: false,
         });
     }
     let began = Instant::now();

@@ -7,6 +7,7 @@ pub mod digest;
 pub mod email;
 pub mod email_template;
 pub mod exchange;
+mod job_ping;
 pub mod kinds;
 pub mod renderers;
 pub mod scene;
@@ -35,6 +36,7 @@ use crate::net::Net;
 use crate::net::guard::Guard;
 
 pub use account::ServiceMail;
+pub use job_ping::send_job_ping;
 
 /// How long an attempt may take.
 pub const fn timeout(kind: Kind) -> Duration {

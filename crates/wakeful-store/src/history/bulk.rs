@@ -32,8 +32,11 @@ pub(crate) async fn write(tx: &mut Tx, records: &[&Record]) -> Result<u64, Error
     // The states come first: they lock the monitors' rows, so that no monitor
     // can be deleted before its heartbeat is written.
     let states: Vec<StateRow<'_>> = last_of_each(records).map(StateRow::of).collect();
-    let heartbeats: Vec<HeartbeatRow<'_>> =
-        records.iter().map(|record| HeartbeatRow::of(record)).collect();
+    let heartbeats: Vec<HeartbeatRow<'_>> = records
+        .iter()
+        .filter(|record| !record.state_only)
+        .map(|record| HeartbeatRow::of(record))
+        .collect();
     match &mut tx.db {
         OpenTx::Sqlite(db) => {
             let known = sqlite_states(db, &states).await?;
@@ -91,6 +94,7 @@ struct StateRow<'a> {
     failing: Option<String>,
     warned: Option<String>,
     degraded: Option<String>,
+    push: Option<String>,
     seq: i64,
 }
 
@@ -108,6 +112,7 @@ impl<'a> StateRow<'a> {
             failing: state.failing.as_ref().map(json),
             warned: Some(&state.warned).filter(|given| !IssuedWarnings::is_empty(given)).map(json),
             degraded: state.degraded.as_deref().map(json),
+            push: state.push.as_ref().map(json),
             seq: record.seq,
         }
     }
@@ -172,7 +177,7 @@ static UPDATE_STATES: LazyLock<Statement> = LazyLock::new(|| {
              set status = r.column2, since = r.column3, last_check = r.column4,
                  last_message = r.column5, load_time = r.column6, failing = r.column7,
                  warned = r.column8, seq = r.column9, blocked = r.column10,
-                 degraded = r.column11
+                 degraded = r.column11, push = r.column12
              from (values {values}) r
              where monitor_states.monitor_id = r.column1 and monitor_states.seq < r.column9"
         )
@@ -219,7 +224,8 @@ async fn sqlite_states(db: &mut SqliteConnection, rows: &[StateRow<'_>]) -> Resu
                 .bind(row.warned.as_deref())
                 .bind(row.seq)
                 .bind(row.blocked)
-                .bind(row.degraded.as_deref());
+                .bind(row.degraded.as_deref())
+                .bind(row.push.as_deref());
         }
         // Unbound values are null, which is no monitor's id.
         written += query.execute(&mut *db).await?.rows_affected();
@@ -267,10 +273,11 @@ async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result
         "update monitor_states s
          set status = r.status, since = r.since, last_check = r.last_check,
              last_message = r.last_message, load_time = r.load_time, failing = r.failing,
-             warned = r.warned, seq = r.seq, blocked = r.blocked, degraded = r.degraded
-         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+             warned = r.warned, seq = r.seq, blocked = r.blocked, degraded = r.degraded,
+             push = r.push
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
               as r(id, status, since, last_check, last_message, load_time, failing, warned, seq,
-                   blocked, degraded)
+                   blocked, degraded, push)
          where s.monitor_id = r.id and s.seq < r.seq",
     )
     .bind(column(rows, |row| row.monitor))
@@ -284,6 +291,7 @@ async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result
     .bind(column(rows, |row| row.seq))
     .bind(column(rows, |row| row.blocked))
     .bind(column(rows, |row| row.degraded.as_deref()))
+    .bind(column(rows, |row| row.push.as_deref()))
     .execute(db)
     .await
     .map(|_| ())

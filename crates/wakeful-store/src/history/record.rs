@@ -56,6 +56,8 @@ pub struct Record {
     pub evidence: Vec<EvidenceRecord>,
     /// The grant of the slot that the check ran under; `None` on a single node.
     pub grant: Option<Grant>,
+    /// Only the state is written, and no heartbeat.
+    pub state_only: bool,
 }
 
 impl Record {

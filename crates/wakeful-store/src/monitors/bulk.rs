@@ -458,6 +458,7 @@ impl TeamStore<'_> {
                 concat!(
                     "update monitors
                      set team_id = $3, isactive = false, push_digest = null, push_token = null,
+                         ping_digest = null, ping_uuid = null, slug = null,
                          policy_id = null, modified = $4, revision = revision + 1
                      where team_id = $1 and id in (",
                     $ids,

@@ -8,6 +8,7 @@ pub(crate) mod graph;
 mod inbound;
 pub(crate) mod list;
 mod listening_mark;
+mod pings;
 mod row;
 pub(crate) mod save;
 mod schedule;
@@ -17,6 +18,7 @@ pub use bulk::{BulkEdit, MonitorSelection, StoredSettings};
 pub use dependencies::{Affected, MAX_AFFECTED_NAMES};
 pub use graph::{MemberCandidate, StoredGroup};
 pub use inbound::{FiringGroups, MAX_FIRING_GROUPS, ReportedGroup};
+pub use pings::{LastPing, NewPing, SlugTarget, StoredPing};
 
 use std::time::Duration;
 use wakeful_core::health::Usual;

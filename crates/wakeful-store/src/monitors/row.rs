@@ -6,7 +6,7 @@ use uuid::Uuid;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::flapping::FlapLimit;
 use wakeful_core::id::{MonitorId, PolicyId, TeamId};
-use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::monitors::{Description, Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::severity::Severity;
@@ -20,6 +20,7 @@ use crate::{Keyring, Result, StoreError};
 
 const SECRET: &str = "monitors.secret";
 const PUSH_TOKEN: &str = "monitors.push_token";
+const PING_UUID: &str = "monitors.ping_uuid";
 
 macro_rules! columns {
     () => {
@@ -28,7 +29,8 @@ macro_rules! columns {
          m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
          s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
          s.blocked, m.severity, m.flap_outages, m.flap_within, m.policy_id,
-         m.assertions, m.evidence, m.degraded, m.slo, s.degraded, s.baseline"
+         m.assertions, m.evidence, m.degraded, m.slo, s.degraded, s.baseline, m.ping_uuid,
+         m.description, s.push"
     };
 }
 pub(super) use columns;
@@ -81,6 +83,9 @@ pub(super) struct Row {
     slo: Option<String>,
     health: Option<String>,
     baseline: Option<String>,
+    ping_uuid: Option<Vec<u8>>,
+    description: Option<String>,
+    push: Option<String>,
 }
 
 // By position: names would be looked up for each column of each row.
@@ -123,6 +128,9 @@ from_row!(Row, |row| Self {
     slo: row.try_get(35)?,
     health: row.try_get(36)?,
     baseline: row.try_get(37)?,
+    ping_uuid: row.try_get(38)?,
+    description: row.try_get(39)?,
+    push: row.try_get(40)?,
 });
 
 impl Row {
@@ -142,7 +150,7 @@ impl Row {
             isactive: self.isactive,
             heartbeat_interval: u64::try_from(self.heartbeat_interval)
                 .ok()
-                .and_then(|seconds| Interval::new(seconds).ok())
+                .and_then(|seconds| Interval::of_api(seconds).ok())
                 .ok_or_else(damaged)?,
             timeout: self.timeout.map(seconds),
             retries: u16::try_from(self.retries).map_err(|_| damaged())?,
@@ -171,6 +179,11 @@ impl Row {
             degraded: maybe_json(self.degraded.as_deref())?,
             slo: maybe_json(self.slo.as_deref())?,
             push_token: None,
+            ping_uuid: None,
+            description: match &self.description {
+                Some(text) => Description::parse(text).map_err(|_| damaged())?,
+                None => Description::default(),
+            },
             created: Millis(self.created),
             modified: Millis(self.modified),
         };
@@ -197,6 +210,7 @@ impl Row {
             failing: maybe_json(self.failing.as_deref())?,
             warned: warned.map_err(|_| damaged())?.unwrap_or_default(),
             degraded: maybe_json(self.health.as_deref())?,
+            push: maybe_json(self.push.as_deref())?,
         })
     }
 
@@ -209,6 +223,9 @@ impl Row {
         stored.monitor.notifiers = links.iter().map(|link| link.id).collect();
         if let Some(sealed) = &self.push_token {
             stored.monitor.push_token = Some(unseal(keyring, PUSH_TOKEN, self.id, sealed)?);
+        }
+        if let Some(sealed) = &self.ping_uuid {
+            stored.monitor.ping_uuid = Some(unseal(keyring, PING_UUID, self.id, sealed)?);
         }
         Ok(stored)
     }
@@ -225,6 +242,8 @@ pub(super) struct Sealed {
     pub(super) secret: Option<Vec<u8>>,
     pub(super) push_token: Option<Vec<u8>>,
     push_digest: Option<Digest>,
+    pub(super) ping_uuid: Option<Vec<u8>>,
+    ping_digest: Option<Digest>,
 }
 
 impl Sealed {
@@ -239,12 +258,23 @@ impl Sealed {
             secret: secret.map(|secret| seal(SECRET, &secret)),
             push_token: push.map(|token| seal(PUSH_TOKEN, token)),
             push_digest: push.map(|token| Digest::of(token.expose())),
+            ping_uuid: monitor.ping_uuid.as_ref().map(|uuid| seal(PING_UUID, uuid)),
+            ping_digest: monitor.ping_uuid.as_ref().map(|uuid| Digest::of(uuid.expose())),
         }
     }
 
     pub(super) fn push_digest(&self) -> Option<&[u8]> {
         self.push_digest.as_ref().map(|digest| &digest.0[..])
     }
+
+    pub(super) fn ping_digest(&self) -> Option<&[u8]> {
+        self.ping_digest.as_ref().map(|digest| &digest.0[..])
+    }
+}
+
+/// The UUID in the ping URL of a monitor as stored.
+pub(super) fn ping_uuid_sealed(keyring: &Keyring, id: MonitorId, uuid: &Secret) -> Vec<u8> {
+    keyring.seal(&context(PING_UUID, id), uuid.expose().as_bytes())
 }
 
 fn unseal(keyring: &Keyring, column: &'static str, id: MonitorId, sealed: &[u8]) -> Result<Secret> {

@@ -6,7 +6,8 @@ use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId, TeamId};
-use wakeful_core::monitors::Monitor;
+use wakeful_core::monitors::{Monitor, Spec};
+use wakeful_core::push::Slug;
 
 use super::row::Sealed;
 use super::{SaveOutcome, json, resend_interval, to_seconds};
@@ -23,7 +24,7 @@ pub const MAX_LONG_REQUEST_BYTES: usize = 16 << 20;
 /// same number.
 const SHORT_REQUEST_BYTES: usize = 16_384;
 
-/// Binds the settings as $1 to $28 of both statements.
+/// Binds the settings as $1 to $32 of both statements.
 macro_rules! with_settings {
     ($statement:expr, $team:expr, $monitor:expr, $sealed:expr) => {
         $statement
@@ -55,6 +56,10 @@ macro_rules! with_settings {
             .bind(evidence($monitor))
             .bind($monitor.degraded.as_deref().map(json))
             .bind($monitor.slo.as_ref().map(json))
+            .bind(slug($monitor))
+            .bind($sealed.ping_digest())
+            .bind($sealed.ping_uuid.as_deref())
+            .bind(Some($monitor.description.as_str()).filter(|text| !text.is_empty()))
     };
 }
 
@@ -111,9 +116,11 @@ impl TeamStore<'_> {
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
                   push_token, modified, resend_interval, regions, quorum, severity, flap_outages,
-                  flap_within, policy_id, assertions, evidence, degraded, slo, created, slot)
+                  flap_within, policy_id, assertions, evidence, degraded, slo, slug, ping_digest,
+                  ping_uuid, description, created, slot)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)",
+                         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30,
+                         $31, $32, $33, $34)",
             );
             with_settings!(insert, self.team, monitor, sealed)
                 .bind(monitor.created.0)
@@ -200,8 +207,9 @@ impl TeamStore<'_> {
                      push_token = $16, modified = $17, resend_interval = $18, regions = $19,
                      quorum = $20, severity = $21, flap_outages = $22, flap_within = $23,
                      policy_id = $24, assertions = $25, evidence = $26, degraded = $27, slo = $28,
+                     slug = $29, ping_digest = $30, ping_uuid = $31, description = $32,
                      revision = revision + 1
-                 where id = $1 and team_id = $2 and revision = $29",
+                 where id = $1 and team_id = $2 and revision = $33",
             );
             with_settings!(update, self.team, monitor, sealed)
                 .bind(read.revision)
@@ -256,6 +264,14 @@ impl TeamStore<'_> {
 fn evidence(monitor: &Monitor) -> Option<&'static str> {
     let level = Some(monitor.evidence).filter(|level| *level != EvidenceLevel::default());
     level.map(EvidenceLevel::as_str)
+}
+
+/// The name of an api monitor in ping URLs, which is unique in its team.
+fn slug(monitor: &Monitor) -> Option<&str> {
+    match &monitor.spec {
+        Spec::Api(api) => api.slug.as_ref().map(Slug::as_str),
+        _ => None,
+    }
 }
 
 /// Whether it depends on others, or contains them.

@@ -215,6 +215,19 @@ impl TeamStore<'_> {
         Ok(ids.into_iter().map(NotifierId::from).collect())
     }
 
+    /// All notifiers of the team that do not belong to a person.
+    pub async fn notifier_ids(&self) -> Result<Vec<NotifierId>> {
+        let ids: Vec<Uuid> = read!(self.store, |db| {
+            sqlx::query_scalar(
+                "select id from notifiers where team_id = $1 and owner_id is null order by id",
+            )
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(ids.into_iter().map(NotifierId::from).collect())
+    }
+
     pub(crate) async fn has_notifier(&self, id: NotifierId) -> Result<bool> {
         let found: Option<i64> = read!(self.store, |db| {
             sqlx::query_scalar("select created from notifiers where id = $1 and team_id = $2")

@@ -108,6 +108,8 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         degraded: None,
         slo: None,
         push_token: None,
+        ping_uuid: None,
+        description: Default::default(),
         created: NOW,
         modified: NOW,
     }
@@ -164,5 +166,6 @@ pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
         certificate: None,
         evidence: Vec::new(),
         grant: None,
+        state_only: false,
     }
 }

@@ -62,6 +62,8 @@ async fn reads_back(store: Store) {
         policy: None,
         notifiers: vec![one],
         push_token: None,
+        ping_uuid: None,
+        description: Default::default(),
         ..saved
     };
     assert_eq!(

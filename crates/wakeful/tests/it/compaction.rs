@@ -279,6 +279,7 @@ async fn fill(
             certificate: None,
             evidence: Vec::new(),
             grant: None,
+            state_only: false,
         });
     }
     for batch in records.chunks(500) {

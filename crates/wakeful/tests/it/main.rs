@@ -27,6 +27,8 @@ mod payments;
 mod probes;
 mod process;
 mod restarts;
+mod run;
+mod schedules;
 mod secrets;
 mod shutdown;
 mod smtp;

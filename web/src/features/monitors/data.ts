@@ -16,6 +16,7 @@ export type Shown = Omit<components["schemas"]["Beat"], "standing" | "health"> &
   Partial<Pick<Heartbeat, "health">>;
 export type Alert = components["schemas"]["Alert"];
 export type Certificate = components["schemas"]["Certificate"];
+export type Ping = components["schemas"]["Ping"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
 export type Type = MonitorType;
@@ -105,6 +106,26 @@ export function monitorQuery(id: string) {
     queryKey: ["monitor", id],
     queryFn: ({ signal }) =>
       unwrap(GET("/api/v1/monitor/{monitorid}/get", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.monitor),
+  });
+}
+
+/** The latest pings of a job, newest first. */
+export function pingsQuery(id: string) {
+  return queryOptions({
+    queryKey: ["pings", id],
+    queryFn: async ({ signal }): Promise<Ping[]> =>
+      (await unwrap(GET("/api/v1/monitor/{monitorid}/pings", { params: { path: { monitorid: id } }, signal }))).pings,
+    refetchInterval: 30_000,
+  });
+}
+
+/** What a job printed. */
+export function pingBodyQuery(id: string, n: number) {
+  return queryOptions({
+    queryKey: ["ping", id, n],
+    queryFn: ({ signal }): Promise<string> =>
+      unwrap(GET("/api/v1/monitor/{monitorid}/pings/{n}/body", { params: { path: { monitorid: id, n: String(n) } }, parseAs: "text", signal })),
+    staleTime: Infinity,
   });
 }
 

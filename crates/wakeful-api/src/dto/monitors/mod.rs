@@ -27,6 +27,7 @@ use wakeful_core::reason;
 use wakeful_core::time::Millis;
 use wakeful_engine::{LinkedNotifier, MonitorView};
 
+use self::api::{ApiBody, SaveApi};
 use self::assertions::{AssertionBody, SaveAssertion};
 use self::dns::{DnsBody, SaveDns};
 use self::group::{GroupBody, SaveGroup};
@@ -34,7 +35,7 @@ use self::health::{DegradedBody, SaveDegraded, SaveSlo, SloBody};
 use self::http::{HttpBody, SaveHttp};
 use self::ping::{PingBody, SavePing};
 use self::request::{TextOrList, TextOrNumber};
-use self::response::{blocked, millis, push_url};
+use self::response::{blocked, millis, ping_url, push_url};
 use super::Fields;
 use super::enums::{
     DependencyKind, EvidenceLevel, KnownMonitorType, MonitorHealth, MonitorStatus, MonitorType,
@@ -89,6 +90,7 @@ struct SpecFields<'a> {
     port: Option<String>,
     grace: Option<u64>,
     ping: Option<PingBody>,
+    api: Option<ApiBody<'a>>,
 }
 
 /// A monitor to create (without `monitorid`) or to change. Fields may also be sent in the
@@ -105,8 +107,9 @@ pub(crate) struct SaveMonitor {
     /// Required for a new monitor.
     #[schema(min_length = 1, max_length = 255)]
     name: Option<String>,
-    /// Seconds between checks; required for a new monitor, except for groups (30).
-    #[schema(minimum = 1, maximum = 2592000)]
+    /// Seconds between checks; required for a new monitor, except for groups (30) and with
+    /// `api.schedule`. At most 2592000, for api 31536000.
+    #[schema(minimum = 1, maximum = 31536000)]
     heartbeat_interval: Option<u32>,
     /// Required for a new monitor.
     isactive: Option<bool>,
@@ -139,6 +142,10 @@ pub(crate) struct SaveMonitor {
     dns: Option<SaveDns>,
     ping: Option<SavePing>,
     group: Option<SaveGroup>,
+    api: Option<SaveApi>,
+    /// What it is for, at most 2,000 characters.
+    #[schema(max_length = 2000)]
+    description: Option<String>,
     /// Seconds that a check may take; 0 for the default, 80 % of the interval.
     timeout: Option<u32>,
     /// The number of re-checks that confirm a failure.
@@ -251,6 +258,11 @@ pub(crate) struct MonitorBody<'a> {
     reason: Option<&'static str>,
     /// The URL with which the target reports its status; for type api only.
     push_url: Option<String>,
+    /// The URL to which a job sends pings in the format of Healthchecks; for type api only.
+    ping_url: Option<String>,
+    /// For type api only: the schedule, and what pings mean.
+    api: Option<ApiBody<'a>>,
+    description: &'a str,
     /// The monitors it depends on.
     depends_on: Vec<DependencyBody>,
     /// The number of monitors that depend on it directly.
@@ -272,7 +284,8 @@ pub(crate) struct MonitorBody<'a> {
 impl<'a> MonitorBody<'a> {
     pub(crate) fn of(view: &'a MonitorView, public_url: &str) -> Self {
         let MonitorView { monitor, state, revision, maintenance, .. } = view;
-        let SpecFields { http, dns, group, hostname, port, grace, ping } = show(&monitor.spec);
+        let SpecFields { http, dns, group, hostname, port, grace, ping, api } =
+            show(&monitor.spec);
         let degradation = state.degradation();
         Self {
             monitorid: monitor.id,
@@ -317,6 +330,9 @@ impl<'a> MonitorBody<'a> {
             policyid: monitor.policy,
             grace,
             push_url: monitor.push_token.as_ref().map(|token| push_url(public_url, token)),
+            ping_url: monitor.ping_uuid.as_ref().map(|uuid| ping_url(public_url, uuid)),
+            api,
+            description: monitor.description.as_str(),
             depends_on: monitor.depends_on.iter().map(DependencyBody::of).collect(),
             dependents: view.dependents,
             flap_outages: monitor.flapping.outages,

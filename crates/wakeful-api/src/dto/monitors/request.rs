@@ -10,7 +10,7 @@ use wakeful_core::flapping::{self, FlapLimit};
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId};
 use wakeful_core::monitors::spec::{Hostname, Kind, Spec, port};
 use wakeful_core::monitors::{
-    DEFAULT_RETRIES, Interval, MAX_NOTIFIERS, Monitor, Name, Tags, timing,
+    DEFAULT_RETRIES, Description, Interval, MAX_NOTIFIERS, Monitor, Name, Tags, timing,
 };
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::severity::Severity;
@@ -42,11 +42,10 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
     let name = fields.optional("name", Name::parse);
     let name = name.or_else(|| stored.map(|old| old.name.clone()));
     let name = fields.require("name", name);
-    let interval = fields.optional_number("heartbeat_interval", Interval::new);
-    let interval = interval.or(stored.map(|old| old.heartbeat_interval));
     // Also if its settings are invalid.
     let kind = fields.optional("type", Kind::parse);
     let is_group = kind.or(stored.map(|old| old.spec.kind())) == Some(Kind::Group);
+    let interval = interval(fields, stored, kind, spec.as_ref());
     let interval = interval.or_else(|| is_group.then_some(Interval::DEFAULT_OF_GROUPS));
     let interval = fields.require("heartbeat_interval", interval);
     let isactive = fields.optional_flag("isactive").or(stored.map(|old| old.isactive));
@@ -83,6 +82,9 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
     let evidence = evidence.or(stored.map(|old| old.evidence)).unwrap_or_default();
     let degraded = health::degraded(fields, stored, &regions);
     let slo = health::slo(fields, stored);
+    let description = fields.optional("description", Description::parse);
+    let description = description.or_else(|| stored.map(|old| old.description.clone()));
+    let description = description.unwrap_or_default();
     Some(MonitorDraft {
         name: name?,
         spec: spec?,
@@ -105,7 +107,27 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
         evidence,
         degraded,
         slo,
+        description,
     })
+}
+
+/// The interval; with a schedule, it follows from that.
+fn interval(
+    fields: &mut Fields,
+    stored: Option<&Monitor>,
+    kind: Option<Kind>,
+    spec: Option<&Spec>,
+) -> Option<Interval> {
+    let has_schedule = matches!(spec, Some(Spec::Api(api)) if api.schedule.is_some());
+    let previous = stored.map(|old| old.heartbeat_interval);
+    if has_schedule {
+        return previous.or(Some(Interval::DEFAULT));
+    }
+    let is_api = kind.or(stored.map(|old| old.spec.kind())) == Some(Kind::Api);
+    let parse = if is_api { Interval::of_api } else { Interval::new };
+    let sent = fields.optional_number("heartbeat_interval", parse);
+    // That of another type may be too long.
+    sent.or_else(|| fields.accept("heartbeat_interval", parse(previous?.seconds().into())))
 }
 
 /// The monitors that it depends on, each once.
@@ -325,6 +347,8 @@ mod tests {
             degraded: draft.degraded,
             slo: draft.slo,
             push_token: None,
+            ping_uuid: None,
+            description: draft.description,
             created: at,
             modified: at,
         }

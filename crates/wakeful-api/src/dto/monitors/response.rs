@@ -19,6 +19,10 @@ pub(super) fn push_url(public_url: &str, token: &Secret) -> String {
     format!("{public_url}/api/push/{}", token.expose())
 }
 
+pub(crate) fn ping_url(public_url: &str, uuid: &Secret) -> String {
+    format!("{public_url}/ping/{}", uuid.expose())
+}
+
 /// The new push URL of a monitor.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PushRotated {

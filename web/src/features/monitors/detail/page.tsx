@@ -55,6 +55,7 @@ import { MonitorFacts } from "./facts";
 import { DownUnnotified, Notified } from "./notified";
 import { ResponseTimePanel } from "./response-time";
 import { RegionsPanel } from "./regions";
+import { Pings } from "./pings";
 import { PushLines } from "./push";
 import { Uptime } from "./uptime";
 
@@ -113,6 +114,7 @@ function Detail({ monitor }: { monitor: Monitor }) {
       <CurrentAlert monitor={monitor} />
       {/* Those who may not edit do not see the URL. */}
       {monitor.type === "api" && monitor.push_url && <PushLines monitor={monitor} />}
+      {monitor.type === "api" && <Pings id={monitor.monitorid} />}
       {state === "blocked" && monitor.blocked && (
         <p className={styles.blocked} role="status">
           {t.detail.blocked(monitor.blocked)}

@@ -13,7 +13,7 @@ import { showToast } from "../../../shared/ui/toast";
 import { rotatePushUrl, type Monitor } from "../data";
 import styles from "./detail.module.css";
 
-const ways = ["curl", "cron", "PowerShell", "Python", "Alertmanager"] as const;
+const ways = ["wakeful run", "curl", "cron", "systemd", "PowerShell", "Python", "Alertmanager"] as const;
 type Way = (typeof ways)[number];
 
 /** A schedule that reports at least once in every interval. */
@@ -24,8 +24,13 @@ export function cron(seconds: number): string {
   return hours < 24 ? `0 */${hours} * * *` : "0 0 * * *";
 }
 
-export function lineOf(way: Way, url: string, seconds: number): string {
+/** `ping` is the ping URL, to which runs are reported. */
+export function lineOf(way: Way, url: string, seconds: number, ping: string): string {
   switch (way) {
+    case "wakeful run":
+      return `wakeful run --url "${ping}" -- your-job`;
+    case "systemd":
+      return `ExecStart=/usr/bin/wakeful run --url "${ping}" -- /usr/local/bin/your-job`;
     case "curl":
       return `curl -fsS -m 10 --retry 3 "${url}?status=up&msg=OK"`;
     case "cron":
@@ -55,7 +60,8 @@ export function PushLines({ monitor }: { monitor: Monitor }) {
     >
       <div className={styles.push}>
         <CopyLine label={t.push.url} value={url} />
-        <CopyLine label={way} value={lineOf(way, url, monitor.heartbeat_interval)} wrap />
+        {monitor.ping_url && <CopyLine label={t.push.pingUrl} value={monitor.ping_url} />}
+        <CopyLine label={way} value={lineOf(way, url, monitor.heartbeat_interval, monitor.ping_url ?? "")} wrap />
         <p className={styles.quiet}>{t.push.down}</p>
         <May do="edit">
           <div>

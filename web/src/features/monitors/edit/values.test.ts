@@ -94,7 +94,7 @@ describe("the form's values", () => {
       ping: ["hostname", "ping"],
       tcp: ["hostname", "port"],
       dns: ["hostname", "port", "dns"],
-      api: ["grace"],
+      api: ["grace", "api"],
       group: ["group"],
     } satisfies Record<Type, string[]>;
     for (const type of types) {

@@ -1,0 +1,163 @@
+//! Tests of push monitors with schedules and runs, without the loops of the scheduler. The
+//! clock starts on a Sunday at 09:30:00 UTC.
+
+use super::tests::{WALL, advance, scheduler, stored};
+use super::*;
+use std::time::Duration;
+use uuid::Uuid;
+use wakeful_core::calendar::zone::Zone;
+use wakeful_core::monitors::spec::ApiSpec;
+use wakeful_core::push::{JobSchedule, Signal};
+use wakeful_core::reason::Reason;
+use wakeful_core::verdict::{State, Status};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const MINUTE: Duration = Duration::from_secs(60);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn job(schedule: &str, grace: Duration, max_runtime: Option<Duration>) -> StoredMonitor {
+    let schedule = (!schedule.is_empty())
+        .then(|| Box::new(JobSchedule::parse(schedule, Zone::utc()).expect("a schedule")));
+    let spec = ApiSpec { grace: Some(grace), schedule, max_runtime, ..ApiSpec::default() };
+    stored(1, Spec::Api(spec), 3_600)
+}
+
+struct Job {
+    scheduler: Scheduler,
+    id: MonitorId,
+}
+
+impl Job {
+    fn saved(monitor: StoredMonitor) -> Self {
+        let (scheduler, id) = (scheduler(), monitor.monitor.id);
+        scheduler.configure(monitor, LoadReason::Saved);
+        Self { scheduler, id }
+    }
+
+    fn state(&self) -> State {
+        self.scheduler.shard(self.id).lock().entries.get(self.id).expect("scheduled").state.clone()
+    }
+
+    fn status(&self) -> Status {
+        self.state().status
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        self.state().failing.and_then(|failing| failing.reason)
+    }
+
+    fn wall(&self) -> Millis {
+        Millis(i64::try_from(self.scheduler.clock.now()).expect("a time"))
+    }
+
+    /// Whether it is a new one.
+    fn ping(&self, signal: Signal, rid: Option<Uuid>) -> bool {
+        let pinged = self.scheduler.ping(self.id, signal, rid, self.wall()).expect("scheduled");
+        matches!(pinged, Pinged::Accepted(..))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_is_missed_after_its_scheduled_time_and_the_grace() {
+    let job = Job::saved(job("0 10 * * *", 5 * MINUTE, None));
+    advance(&job.scheduler, 34 * MINUTE).await;
+    assert_eq!(job.status(), Status::Up);
+    advance(&job.scheduler, MINUTE + SECOND).await;
+    assert_eq!((job.status(), job.reason()), (Status::Down, Some(Reason::Missed)));
+    job.ping(Signal::Success, None);
+    assert_eq!(job.status(), Status::Up);
+    // The next one is tomorrow.
+    advance(&job.scheduler, 23 * HOUR).await;
+    assert_eq!(job.status(), Status::Up);
+    // A little early: it counts for 10:00.
+    advance(&job.scheduler, 54 * MINUTE + 29 * SECOND).await;
+    job.ping(Signal::Success, None);
+    advance(&job.scheduler, 2 * HOUR).await;
+    assert_eq!(job.status(), Status::Up);
+    advance(&job.scheduler, 24 * HOUR).await;
+    assert_eq!(job.status(), Status::Down);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_must_end_in_time() {
+    let job = Job::saved(job("", 10 * MINUTE, Some(MINUTE)));
+    let (a, b) = (Some(Uuid::from_u128(1)), Some(Uuid::from_u128(2)));
+    assert!(job.ping(Signal::Start, a));
+    assert!(!job.ping(Signal::Start, a), "a retry");
+    advance(&job.scheduler, 30 * SECOND).await;
+    assert!(job.ping(Signal::Success, a));
+    assert_eq!(job.state().load_time, Some(30 * SECOND));
+    let seq =
+        |job: &Job| job.scheduler.shard(job.id).lock().entries.get(job.id).expect("scheduled").seq;
+    let before = seq(&job);
+    assert!(!job.ping(Signal::Success, a), "a retry is one heartbeat");
+    assert_eq!(seq(&job), before);
+    advance(&job.scheduler, 2 * MINUTE).await;
+    assert_eq!(job.status(), Status::Up, "it has ended");
+    job.ping(Signal::Start, b);
+    advance(&job.scheduler, 59 * SECOND).await;
+    assert_eq!(job.status(), Status::Up);
+    advance(&job.scheduler, 2 * SECOND).await;
+    assert_eq!((job.status(), job.reason()), (Status::Down, Some(Reason::Runtime)));
+    job.ping(Signal::ExitCode(0), b);
+    assert_eq!(job.status(), Status::Up);
+    job.ping(Signal::ExitCode(3), None);
+    assert_eq!((job.status(), job.reason()), (Status::Down, Some(Reason::ExitCode)));
+    job.ping(Signal::Success, None);
+    job.ping(Signal::Fail, None);
+    assert_eq!((job.status(), job.reason()), (Status::Down, Some(Reason::Reported)));
+    // The interval still counts from the last report.
+    job.ping(Signal::Success, None);
+    advance(&job.scheduler, 69 * MINUTE).await;
+    assert_eq!(job.status(), Status::Up);
+    advance(&job.scheduler, 2 * MINUTE).await;
+    assert_eq!((job.status(), job.reason()), (Status::Down, Some(Reason::Missed)));
+}
+
+/// Loads the monitor into another process, at `now`, while nobody listened since `since`.
+async fn restarted(job: &Job, monitor: &StoredMonitor, away: Duration) -> Job {
+    let stopped = job.scheduler.clock.now();
+    let state = job.state();
+    tokio::time::advance(away).await;
+    let standalone =
+        Cluster::new(wakeful_core::id::NodeId::new(WALL, [1; 10]), true, Duration::from_secs(15));
+    let scheduler = Scheduler::new(job.wall(), 512, Vec::new(), Arc::new(standalone));
+    scheduler.not_listening_since.store(stopped, Ordering::Release);
+    scheduler.configure(StoredMonitor { state, ..monitor.clone() }, LoadReason::Resumed);
+    Job { scheduler, id: job.id }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_neither_hides_a_missed_report_nor_makes_one_up() {
+    let nightly = job("0 10 * * *", 5 * MINUTE, Some(20 * MINUTE));
+    let first = Job::saved(nightly.clone());
+    first.ping(Signal::Success, None);
+    advance(&first.scheduler, 10 * MINUTE).await;
+    // Away for a while, but not when the report is due: it is still expected at 10:00.
+    let second = restarted(&first, &nightly, 5 * MINUTE).await;
+    advance(&second.scheduler, 19 * MINUTE).await;
+    assert_eq!(second.status(), Status::Up);
+    advance(&second.scheduler, 2 * MINUTE).await;
+    assert_eq!(second.status(), Status::Down, "it was missed while we listened");
+    second.ping(Signal::Success, None);
+    // Away while the report of tomorrow is due: up until another one is due.
+    advance(&second.scheduler, 23 * HOUR + 50 * MINUTE).await;
+    let third = restarted(&second, &nightly, 10 * MINUTE).await;
+    advance(&third.scheduler, 23 * HOUR).await;
+    assert_eq!(third.status(), Status::Up);
+    advance(&third.scheduler, 2 * HOUR).await;
+    assert_eq!(third.status(), Status::Down);
+    // The end of a run may be lost, too.
+    third.ping(Signal::Success, None);
+    third.ping(Signal::Start, None);
+    advance(&third.scheduler, MINUTE).await;
+    let fourth = restarted(&third, &nightly, 5 * MINUTE).await;
+    advance(&fourth.scheduler, HOUR).await;
+    assert_eq!(fourth.status(), Status::Up);
+    // A short restart does not end it.
+    fourth.ping(Signal::Start, None);
+    advance(&fourth.scheduler, MINUTE).await;
+    let fifth = restarted(&fourth, &nightly, 2 * SECOND).await;
+    advance(&fifth.scheduler, 20 * MINUTE).await;
+    assert_eq!((fifth.status(), fifth.reason()), (Status::Down, Some(Reason::Runtime)));
+}
