@@ -330,7 +330,7 @@ impl Signal {
                 (false, format!("exited with code {code}"), Some(Reason::ExitCode))
             }
         };
-        Some(Report { up, message, load_time: duration, reason })
+        Some(Report { up, degraded: false, message, load_time: duration, reason })
     }
 }
 

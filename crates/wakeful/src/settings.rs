@@ -62,7 +62,6 @@ pub struct Settings {
     pub ping_body_bytes: usize,
     pub network: Network,
     pub checks: Checks,
-    pub statuspages: Statuspages,
     pub billing: Billing,
     report: String,
     effective: Vec<EffectiveSetting>,
@@ -194,12 +193,6 @@ pub struct Checks {
     pub sentinels: Vec<(String, u16)>,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct Statuspages {
-    pub mail_concurrency: u16,
-    pub mails_per_minute: u32,
-}
-
 #[derive(Clone, Debug)]
 pub struct Statuspages {
     pub listen: Option<SocketAddr>,
@@ -207,6 +200,8 @@ pub struct Statuspages {
     pub front: String,
     pub verify_domains: bool,
     pub memory_mb: u32,
+    pub mail_concurrency: u16,
+    pub mails_per_minute: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -349,12 +344,6 @@ impl Settings {
                     .number("checks.max_buffered_bytes", 2_097_152..=1_073_741_824),
                 sentinels: from.host_ports("checks.sentinels"),
             },
-            statuspages: Statuspages {
-                listen: from.optional_address("statuspages.listen"),
-                front: from.slug("statuspages.front"),
-                verify_domains: from.flag("statuspages.verify_domains"),
-                memory_mb: from.number("statuspages.memory_mb", 8..=65_536),
-            },
             data,
             report: String::new(),
             effective: Vec::new(),
@@ -452,6 +441,10 @@ impl Sessions {
 impl Statuspages {
     fn read(from: &mut Reader<'_>) -> Self {
         Self {
+            listen: from.optional_address("statuspages.listen"),
+            front: from.slug("statuspages.front"),
+            verify_domains: from.flag("statuspages.verify_domains"),
+            memory_mb: from.number("statuspages.memory_mb", 8..=65_536),
             mail_concurrency: from.number("statuspages.mail_concurrency", 1..=100),
             mails_per_minute: from.number("statuspages.mails_per_minute", 0..=1_000_000),
         }

@@ -258,6 +258,7 @@ fn unknown(at: Millis) -> Heartbeat {
         load_time: None,
         phases: Phases::default(),
         regions: Vec::new(),
+        readings: Default::default(),
     }
 }
 

@@ -148,6 +148,8 @@ impl Engine {
             quorum: Default::default(),
             assertions: Vec::new(),
             evidence: Default::default(),
+            degraded: None,
+            slo: None,
             description: Default::default(),
         };
         let plan = self.limiting_plan(team).await?;

@@ -253,6 +253,14 @@ fn unchanged(entry: &Entry, at: Millis) -> Step {
         load_time: None,
         phases: Phases::default(),
         regions: Vec::new(),
+        readings: Default::default(),
     };
-    Step { state: entry.state.clone(), heartbeat, change: None, recheck_after: None, warning: None }
+    Step {
+        state: entry.state.clone(),
+        heartbeat,
+        change: None,
+        health_change: None,
+        recheck_after: None,
+        warning: None,
+    }
 }

@@ -251,7 +251,7 @@ impl Engine {
         let subscriber = self.new_subscriber(page.id, draft, SubscriberSource::Team);
         let incident = self.sample_incident(&page);
         let (url, token) =
-            (page.url(self.public_url()), self.store().subscriber_token(subscriber.id));
+            (self.statuspage_url(&page), self.store().subscriber_token(subscriber.id));
         let (indicator, description) = self.page_status(page.id);
         let subscription = Subscription {
             page: &page,
@@ -465,7 +465,7 @@ impl Engine {
         subscriber: &Subscriber,
     ) -> std::result::Result<(), String> {
         let (url, token) =
-            (page.url(self.public_url()), self.store().subscriber_token(subscriber.id));
+            (self.statuspage_url(page), self.store().subscriber_token(subscriber.id));
         let (indicator, description) = self.page_status(page.id);
         let subscription =
             Subscription { page, url: &url, indicator, description, subscriber, token: &token };
@@ -557,7 +557,7 @@ impl Engine {
         let name = localized(&page.name, &page.settings.texts, "name");
         let link = format!(
             "{}/confirm/{}{}",
-            page.url(self.public_url()),
+            self.statuspage_url(page),
             token.expose(),
             in_language(page, language)
         );

@@ -171,7 +171,7 @@ impl Statement {
 }
 
 static UPDATE_STATES: LazyLock<Statement> = LazyLock::new(|| {
-    Statement::new(11, |values| {
+    Statement::new(12, |values| {
         format!(
             "update monitor_states
              set status = r.column2, since = r.column3, last_check = r.column4,

@@ -1,8 +1,8 @@
 //! Status pages: their settings, incidents, and what serving them needs.
 
 pub(crate) mod deliveries;
-pub(crate) mod events;
 pub(crate) mod domains;
+pub(crate) mod events;
 pub(crate) mod images;
 pub(crate) mod incidents;
 pub(crate) mod pages;

@@ -7,7 +7,7 @@ use super::layers::Entry;
 use super::problem::Problem;
 use super::reader::Reader;
 
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 9] = [
     "id",
     "name",
     "price",

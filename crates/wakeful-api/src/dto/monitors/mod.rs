@@ -284,8 +284,7 @@ pub(crate) struct MonitorBody<'a> {
 impl<'a> MonitorBody<'a> {
     pub(crate) fn of(view: &'a MonitorView, public_url: &str) -> Self {
         let MonitorView { monitor, state, revision, maintenance, .. } = view;
-        let SpecFields { http, dns, group, hostname, port, grace, ping, api } =
-            show(&monitor.spec);
+        let SpecFields { http, dns, group, hostname, port, grace, ping, api } = show(&monitor.spec);
         let degradation = state.degradation();
         Self {
             monitorid: monitor.id,

@@ -62,6 +62,7 @@ fn block(number: u64, random: &mut Sequence) -> Vec<Entry> {
                 load_time,
                 phases,
                 regions: if number.is_multiple_of(5) { regions.into() } else { Vec::new() },
+                readings: Default::default(),
             },
         }
     });

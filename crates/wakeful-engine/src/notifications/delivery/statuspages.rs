@@ -306,7 +306,7 @@ async fn send(
     let subscriber = &claimed.subscriber;
     let now = engine.now();
     let (url, token) =
-        (page.url(engine.public_url()), engine.store().subscriber_token(subscriber.id));
+        (engine.statuspage_url(page), engine.store().subscriber_token(subscriber.id));
     let (indicator, description) = engine.page_status(page.id);
     let subscription =
         Subscription { page, url: &url, indicator, description, subscriber, token: &token };
