@@ -593,12 +593,12 @@ const ROWS: &[Row] = &[
     of_page("POST /api/v1/statuspage/{pageid}/token/rotate"),
     of_page("GET /api/v1/statuspage/{pageid}/subscribers"),
     Row {
-        takes: "components pageid sections subscriberid",
+        takes: "pageid subscriberid",
         body: |_| json!({"address": "a@b.example", "consent": true}),
         ..of_page("POST /api/v1/statuspage/{pageid}/subscriber/save")
     },
     Row {
-        takes: "components pageid sections subscriberid",
+        takes: "pageid subscriberid",
         body: |_| json!({"subscribers": [], "consent": true}),
         ..of_page("POST /api/v1/statuspage/{pageid}/subscribers/import")
     },
