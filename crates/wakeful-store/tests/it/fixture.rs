@@ -152,6 +152,7 @@ pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
             load_time: Some(Duration::from_micros(1_234)),
             phases: Phases { connect: Some(Duration::from_micros(7)), ..Phases::default() },
             regions: Vec::new(),
+            readings: Default::default(),
         },
         state: State {
             status: Status::Up,

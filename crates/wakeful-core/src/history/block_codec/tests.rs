@@ -163,5 +163,6 @@ fn history_without_degraded_heartbeats_has_the_same_bytes_as_ever() {
         let end = bytes.last_chunk::<4>().copied().unwrap_or_default();
         format!("{} {:08x}", bytes.len(), u32::from_le_bytes(end))
     });
-    assert_eq!(sums.collect::<Vec<_>>(), ["?"]);
+    let pinned = ["13390 ce532bd5", "28647 ead587c5", "3756 18904d0b", "15896 33db1751"];
+    assert_eq!(sums.collect::<Vec<_>>(), pinned);
 }
