@@ -4,7 +4,7 @@
   decode-block.py heartbeats FILE    every heartbeat in a copy of wakeful.db
   decode-block.py hours FILE         roll-ups of hours; also: days, fortnights
   decode-block.py hex                rows in hexadecimal from standard input:
-                                     block DATA [PHASES|-] [REGIONS|-]
+                                     block DATA [PHASES|-] [REGIONS|-] [READINGS|-]
                                      rollup DATA
 
 Prints one JSON object per line (with hex, one array for each row). Times are
@@ -24,9 +24,10 @@ import zlib
 from bisect import bisect_right
 from pathlib import Path
 
-STATUSES = ["up", "down", "unknown"]
-COUNTS_AS = ["up", "down", "pending", "unknown", "maintenance"]
-USUAL_STATUS = [0, 1, 1, 2, 2]
+STATUSES = ["up", "down", "unknown", "degraded"]
+COUNTS_AS = ["up", "down", "pending", "unknown", "maintenance", "degraded"]
+USUAL_STATUS = [0, 1, 1, 2, 2, 3]
+DEGRADED = 5
 PHASES = ["resolve", "connect", "tls", "first_byte", "transfer"]
 FIRST_BYTE = 3
 GRAINS = {"hours": 1, "days": 2, "fortnights": 3}
@@ -65,12 +66,12 @@ def counts_as(number):
 # 3. Envelope
 
 
-def payload(row):
+def payload(row, versions=(1,)):
     """The bytes without their checksum, the version still in front."""
     body, checksum = row[:-4], row[-4:]
     if len(row) < 5 or zlib.crc32(body) != int.from_bytes(checksum, "little"):
         raise Damaged("the checksum does not match")
-    if body[0] != 1:
+    if body[0] not in versions:
         raise Damaged(f"version {body[0]} is unknown")
     return body
 
@@ -238,11 +239,13 @@ def read_data(row, trace):
     for _ in range(count):
         counted = counts_as(note("counts as", standing[counted].read()))
         symbol = note("status", status.read())
+        usual = USUAL_STATUS[counted]
+        status_number = usual if symbol == 3 else 3 if symbol == usual else symbol
         if not note("same interval", same_interval.read()):
             interval = min(note("interval", intervals.read()), 0xFFFFFFFF)
         load_time = None
         if note("has a load time", timed[counted].read()):
-            steps = note("load time", load_times[0 if counted == 0 else 1].read())
+            steps = note("load time", load_times[0 if counted in (0, DEGRADED) else 1].read())
             load_time = duration(steps, unit)
         offset = note("time", offsets.signed())
         began = i64(expected + offset)
@@ -255,7 +258,7 @@ def read_data(row, trace):
                 "at": i64(began + (load_time or 0) // 1000),
                 "seq": seq,
                 "counts_as": COUNTS_AS[counted],
-                "status": STATUSES[symbol if symbol < 3 else USUAL_STATUS[counted]],
+                "status": STATUSES[status_number],
                 "interval": interval,
                 "message": message,
                 "load_time": load_time,
@@ -306,21 +309,35 @@ def read_regions(row, heartbeats):
                 positions.append((Tree(coder, 2), Decision(coder), Number(coder, 6)))
             status, timed, load_time = positions[position]
             result = {"region": names.read()}
-            symbol = status.read()
-            if symbol == 3:
-                raise Damaged("a region has no status")
-            result["status"] = STATUSES[symbol]
+            result["status"] = STATUSES[status.read()]
             result["load_time"] = duration(load_time.read(), unit) if timed.read() else None
             result["message"] = messages.read()
             heartbeat["regions"].append(result)
 
 
-def read_block(data, phases=None, regions=None, trace=lambda text, coder: None):
+def read_readings(row, heartbeats):
+    coder = RangeDecoder(row)
+    places = [[Decision(coder), Number(coder, 4), 0] for _ in range(2)]
+    for heartbeat in heartbeats:
+        readings = [None, None]
+        for at, place in enumerate(places):
+            if place[0].read():
+                place[2] = i64(place[2] + place[1].signed())
+                readings[at] = place[2]
+        if readings != [None, None]:
+            heartbeat["readings"] = readings
+
+
+def read_block(
+    data, phases=None, regions=None, readings=None, trace=lambda text, coder: None
+):
     heartbeats = read_data(data, trace)
     if phases:
         read_phases(phases, heartbeats)
     if regions:
         read_regions(regions, heartbeats)
+    if readings:
+        read_readings(readings, heartbeats)
     return heartbeats
 
 
@@ -385,10 +402,10 @@ class Lane:
 
 
 def read_rollups(row):
-    stream = BitStream(payload(row))
-    stream.bits(8)
+    stream = BitStream(payload(row, (1, 2)))
+    statuses = 6 if stream.bits(8) == 2 else 5
     count = min(stream.number(4), 1000)
-    reader = RollupReader(stream, stream.number(6) or 1)
+    reader = RollupReader(stream, stream.number(6) or 1, statuses)
     rollups = [reader.read() for _ in range(count)]
     if stream.flag():
         for rollup in rollups:
@@ -399,16 +416,22 @@ def read_rollups(row):
     return rollups
 
 
+def shares(numbers):
+    """By name; degraded only if there is any."""
+    named = zip(COUNTS_AS, numbers)
+    return {name: number for name, number in named if number or name != "degraded"}
+
+
 class RollupReader:
-    def __init__(self, stream, unit):
-        self.stream, self.unit = stream, unit
+    def __init__(self, stream, unit, statuses):
+        self.stream, self.unit, self.statuses = stream, unit, statuses
         self.next_hour = None
         self.within, self.length = Lane(stream, 20), Lane(stream, 24)
         self.phases = [Lane(stream, 16) for _ in PHASES]
         self.rest = Lane(stream, 16)
         self.shortest, self.longest = Lane(stream, 10), Lane(stream, 10)
         self.last_counts_as, self.last_reach = 0, 0
-        self.checks, self.measured = [0] * 5, [0] * 5
+        self.checks, self.measured = [0] * statuses, [0] * 5
 
     def read(self):
         stream = self.stream
@@ -431,21 +454,21 @@ class RollupReader:
                 "counts_as": COUNTS_AS[self.last_counts_as],
                 "valid_until": i64(last + self.last_reach),
             },
-            "checks": dict(zip(COUNTS_AS, self.checks)),
-            "millis": dict(zip(COUNTS_AS, millis)),
+            "checks": shares(self.checks),
+            "millis": shares(millis),
             **self.read_times(*counts),
         }
 
     def read_shares(self, span):
         stream = self.stream
         if not stream.flag():
-            self.checks = [stream.number(2) for _ in COUNTS_AS]
-        most = max(range(5), key=lambda at: (self.checks[at], at))
-        millis = [0] * 5
+            self.checks = [stream.number(2) for _ in range(self.statuses)]
+        most = max(range(self.statuses), key=lambda at: (self.checks[at], at))
+        millis = [0] * self.statuses
         idle = 0
         if not stream.flag():
             idle = stream.number(8)
-            for at in range(5):
+            for at in range(self.statuses):
                 if at != most:
                     millis[at] = stream.number(2)
         millis[most] = (span - idle - sum(millis)) & U64
@@ -453,7 +476,8 @@ class RollupReader:
 
     def read_counts(self):
         stream = self.stream
-        loads = self.checks[0] if stream.flag() else stream.number(4)
+        up = self.checks[0] + sum(self.checks[DEGRADED:])
+        loads = up if stream.flag() else stream.number(4)
         if not stream.flag():
             self.measured = [stream.bits(2) for _ in PHASES]
         phases = []
@@ -548,14 +572,14 @@ def heartbeats_of(database, monitor, report):
     monitors = [monitor] if monitor else [uuid.UUID(bytes=row[0]) for row in database.execute(ids)]
     for one in monitors:
         found = {}
-        columns = "from_at, data, phases, regions"
+        columns = "from_at, data, phases, regions, readings"
         for _, at, data, *parts in rows_of(database, "blocks", columns, one, order="from_at"):
             try:
                 heartbeats = read_data(data, lambda text, coder: None)
             except Damaged as error:
                 report(f"the block of monitor {one} from {at} on", error)
                 continue
-            for read, part in zip((read_phases, read_regions), parts):
+            for read, part in zip((read_phases, read_regions, read_readings), parts):
                 try:
                     if part:
                         read(part, heartbeats)
@@ -576,9 +600,9 @@ def recent(database, monitor):
     interval = database.execute(
         "select heartbeat_interval from monitors where id = ?", [monitor.bytes]
     ).fetchone()
-    columns = "at, seq, status, message, load_time, phases, regions"
+    columns = "at, seq, status, message, load_time, phases, regions, readings"
     for row in rows_of(database, "heartbeats", columns, monitor, order="at, seq"):
-        _, at, seq, status, message, load_time, phases, regions = row
+        _, at, seq, status, message, load_time, phases, regions, readings = row
         counted = status
         if status == "down" and not any(
             started <= at and (ended is None or at < ended) for started, ended in outages
@@ -596,6 +620,7 @@ def recent(database, monitor):
             "regions": [
                 {"load_time": None, "message": "", **result} for result in json.loads(regions or "[]")
             ],
+            **({"readings": json.loads(readings)} if readings else {}),
         }
 
 

@@ -148,6 +148,7 @@ fn record(monitor: MonitorId, seq: i64, at: Millis, grant: Option<Grant>) -> Rec
             load_time,
             phases: Phases { connect: Some(Duration::from_micros(678)), ..Phases::default() },
             regions: Vec::new(),
+            readings: Default::default(),
         },
         state: State {
             status: Status::Up,

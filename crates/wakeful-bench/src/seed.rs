@@ -113,6 +113,8 @@ impl MonitorSet {
             quorum: Default::default(),
             assertions: Default::default(),
             evidence: Default::default(),
+            degraded: None,
+            slo: None,
             push_token: None,
             created: now,
             modified: now,

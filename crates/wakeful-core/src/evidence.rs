@@ -150,6 +150,8 @@ named_enum! {
         Recovery = "recovery",
         /// A failure that was not confirmed.
         Blip = "blip",
+        /// The one that made the monitor degraded.
+        Degraded = "degraded",
     }
 }
 

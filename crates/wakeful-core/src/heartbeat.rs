@@ -21,6 +21,40 @@ pub struct Heartbeat {
     pub phases: Phases,
     /// The result of each region; empty when only the owning node checked.
     pub regions: Vec<RegionBeat>,
+    /// Numbers that the check has measured, for charts.
+    #[serde(default, skip_serializing_if = "Readings::is_empty")]
+    pub readings: Readings,
+}
+
+/// Up to two numbers of one check, in thousandths: loss and jitter of a ping, or the number that
+/// an assertion charts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Readings(pub [Option<i64>; 2]);
+
+impl Readings {
+    /// Greater numbers are not stored: their thousandths must be exact.
+    const MAX: f64 = 1e12;
+
+    /// The readings of these numbers; one that is not finite or too large is left out.
+    pub fn of(numbers: [Option<f64>; 2]) -> Self {
+        let thousandths = |number: f64| {
+            (number.is_finite() && number.abs() <= Self::MAX)
+                .then(|| (number * 1_000.0).round() as i64)
+        };
+        Self(numbers.map(|number| number.and_then(thousandths)))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0 == [None, None]
+    }
+
+    /// The readings of another machine, with the same bounds as those made here.
+    #[must_use]
+    pub fn sanitized(self) -> Self {
+        const MAX: i64 = 1_000_000_000_000_000;
+        Self(self.0.map(|reading| reading.map(|number| number.clamp(-MAX, MAX))))
+    }
 }
 
 named_enum! {
@@ -30,6 +64,8 @@ named_enum! {
     #[serde(rename_all = "snake_case")]
     pub enum Beat {
         Up = "up",
+        /// Up, with something that is not as it should be.
+        Degraded = "degraded",
         Down = "down",
         /// The check could not be performed.
         Unknown = "unknown",
@@ -48,11 +84,28 @@ pub struct RegionBeat {
     pub message: String,
 }
 
+impl Beat {
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|beat| beat.as_str() == text)
+    }
+
+    /// Whether the target is up, degraded or not.
+    pub fn is_up(self) -> bool {
+        matches!(self, Self::Up | Self::Degraded)
+    }
+
+    /// As programs know it that know nothing of degraded targets.
+    #[must_use]
+    pub fn plain(self) -> Self {
+        if self == Self::Degraded { Self::Up } else { self }
+    }
+}
+
 impl RegionBeat {
     #[must_use]
     pub fn reversed(self) -> Self {
         let status = match self.status {
-            Beat::Up => Beat::Down,
+            Beat::Up | Beat::Degraded => Beat::Down,
             Beat::Down => Beat::Up,
             Beat::Unknown => Beat::Unknown,
         };

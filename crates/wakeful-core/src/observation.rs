@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::evidence::Evidence;
-use crate::heartbeat::{Phases, RegionBeat};
+use crate::heartbeat::{Phases, Readings, RegionBeat};
 use crate::named_enum;
 use crate::one_line::one_line;
 use crate::reason::Reason;
@@ -54,6 +54,8 @@ pub struct Observation {
     /// The result of each region; empty when only the owning node checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<RegionBeat>,
+    #[serde(default, skip_serializing_if = "Readings::is_empty")]
+    pub readings: Readings,
 }
 
 impl Observation {
@@ -70,6 +72,7 @@ impl Observation {
             warnings: Vec::new(),
             evidence: None,
             regions: Vec::new(),
+            readings: Readings::default(),
         }
     }
 
@@ -86,6 +89,7 @@ impl Observation {
             warnings: Vec::new(),
             evidence: None,
             regions: Vec::new(),
+            readings: Readings::default(),
         }
     }
 
@@ -118,6 +122,7 @@ impl Observation {
             warnings: Warning::sanitized(self.warnings),
             evidence: self.evidence.map(|evidence| Box::new(evidence.sanitized())),
             regions: Vec::new(),
+            readings: self.readings.sanitized(),
             ..self
         }
     }
@@ -372,6 +377,7 @@ mod tests {
             warnings: vec![Warning { reason: Reason::Slow, words: "slow\n".repeat(900) }; 100],
             evidence: None,
             regions: Vec::new(),
+            readings: Readings([Some(i64::MAX), None]),
         };
         let observation = reported.sanitized();
         assert_eq!(observation.message.chars().count(), MAX_MESSAGE_LENGTH);

@@ -6,7 +6,7 @@
 //! is confirmed from another region.
 
 use crate::heartbeat::{Beat, RegionBeat};
-use crate::observation::{Certificate, Contact, Fault, FaultKind, Observation};
+use crate::observation::{Certificate, Contact, Fault, FaultKind, Observation, Warning};
 use crate::reason::Reason;
 use crate::region::{Quorum, Region};
 
@@ -31,7 +31,10 @@ impl RegionResult {
     /// The result as stored with the heartbeat.
     pub fn beat(&self) -> RegionBeat {
         let (status, load_time, message) = match &self.outcome {
-            Ok(observation) if observation.up => (Beat::Up, observation.load_time, ""),
+            Ok(observation) if observation.up => match observation.warnings.first() {
+                None => (Beat::Up, observation.load_time, ""),
+                Some(first) => (Beat::Degraded, observation.load_time, first.words.as_str()),
+            },
             Ok(observation) => (Beat::Down, observation.load_time, observation.message.as_str()),
             Err(fault) => (Beat::Unknown, None, fault.message.as_str()),
         };
@@ -48,6 +51,8 @@ pub struct RegionResults {
     pub quorum: Quorum,
     pub expected: usize,
     pub upside_down: bool,
+    /// How many regions must fail to make a target degraded that is up; 0: off.
+    pub partial: u8,
     pub results: Vec<RegionResult>,
 }
 
@@ -140,11 +145,34 @@ impl RegionResults {
             load_time: first.load_time,
             phases: first.phases,
             certificate: self.certificate(),
-            warnings: first.warnings,
+            warnings: if good { self.warnings() } else { Vec::new() },
+            readings: first.readings,
             evidence: first.evidence,
             regions: self.beats(),
             ..named
         }
+    }
+
+    /// What makes a target degraded that passes: as many regions as the quorum requires have seen
+    /// a warning or a failure, or so many have seen a failure that its user wants to know.
+    fn warnings(&self) -> Vec<Warning> {
+        if self.upside_down {
+            return Vec::new();
+        }
+        let warned = || self.votes(true).filter(|(_, seen)| !seen.warnings.is_empty());
+        let failing = self.count(false);
+        let mut warnings = Vec::new();
+        if warned().count() + failing >= self.quorum.of(self.expected)
+            && let Some((_, seen)) = warned().next()
+        {
+            warnings.extend(seen.warnings.iter().cloned());
+        }
+        // One region that fails and one that does not: that is a doubt, and not a part.
+        if self.partial > 0 && self.expected > 1 && failing >= usize::from(self.partial) {
+            let words = "failing in some regions".to_owned();
+            warnings.push(Warning { reason: Reason::PartialRegions, words });
+        }
+        warnings
     }
 
     /// If one region was asked, its name is enough; any other region is named
@@ -263,7 +291,7 @@ mod tests {
             .zip('a'..)
             .map(|(sign, name)| RegionResult::of(region(&name.to_string()), outcome(sign)))
             .collect();
-        RegionResults { quorum, expected: results.len(), upside_down: false, results }
+        RegionResults { quorum, expected: results.len(), upside_down: false, partial: 0, results }
     }
 
     fn sign(quorum: Quorum, signs: &str) -> char {
@@ -340,6 +368,47 @@ mod tests {
         }
     }
 
+    /// The reasons of the warnings, where ~ passes with one.
+    fn warned(quorum: Quorum, partial: u8, signs: &str) -> Option<Vec<Reason>> {
+        let mut results = results_of(quorum, &signs.replace('~', "+"));
+        results.partial = partial;
+        for (result, sign) in results.results.iter_mut().zip(signs.chars()) {
+            if let (Ok(seen), '~') = (&mut result.outcome, sign) {
+                seen.warnings.push(Warning { reason: Reason::Slow, words: "odd".to_owned() });
+            }
+        }
+        let seen = results.decide().ok().filter(|seen| seen.up)?;
+        Some(seen.warnings.iter().map(|warning| warning.reason).collect())
+    }
+
+    #[test]
+    fn enough_regions_with_warnings_or_failures_make_a_target_degraded() {
+        let (slow, part) = (Reason::Slow, Reason::PartialRegions);
+        for (quorum, partial, signs, expected) in [
+            (Quorum::Majority, 1, "+++", Some(vec![])),
+            (Quorum::Majority, 1, "-++", Some(vec![part])),
+            (Quorum::Majority, 0, "-++", Some(vec![])),
+            (Quorum::Majority, 2, "-++", Some(vec![])),
+            (Quorum::All, 2, "--+", Some(vec![part])),
+            (Quorum::Majority, 1, "--+", None),
+            // Undecided.
+            (Quorum::Majority, 1, "-??", None),
+            (Quorum::Majority, 1, "~++", Some(vec![])),
+            (Quorum::Majority, 1, "~~+", Some(vec![slow])),
+            (Quorum::Majority, 1, "~-+", Some(vec![slow, part])),
+            (Quorum::Majority, 0, "~-+", Some(vec![slow])),
+            (Quorum::Any, 1, "~++", Some(vec![slow])),
+            (Quorum::Majority, 1, "~", Some(vec![slow])),
+        ] {
+            assert_eq!(warned(quorum, partial, signs), expected, "{quorum:?} {partial} {signs}");
+        }
+        let mut results = results_of(Quorum::Majority, "++");
+        if let Ok(seen) = &mut results.results[1].outcome {
+            seen.warnings.push(Warning { reason: Reason::Slow, words: "odd".to_owned() });
+        }
+        assert_eq!(signs_of(&results.decide().expect("an observation").regions), "a+ b~");
+    }
+
     #[test]
     fn a_failure_reported_by_a_single_probe_is_confirmed_from_another_region() {
         for (signs, wants) in [("-", true), ("+", false), ("?", false), ("-?", false)] {
@@ -368,6 +437,7 @@ mod tests {
     fn signs_of(beats: &[RegionBeat]) -> String {
         let sign = |beat: &RegionBeat| match beat.status {
             Beat::Up => format!("{}+", beat.region),
+            Beat::Degraded => format!("{}~", beat.region),
             Beat::Down => format!("{}-", beat.region),
             Beat::Unknown => format!("{}?", beat.region),
         };

@@ -64,11 +64,15 @@ named_enum! {
         /// An assertion failed.
         Assertion = "assertion",
         Slow = "slow",
+        /// Slower than the checks of the last week.
+        SlowerThanUsual = "slower_than_usual",
+        /// The target fails in some regions, although the quorum is not reached.
+        PartialRegions = "partial_regions",
         /// A monitor that the status of this one follows from is down.
         Members = "members",
         /// An api monitor received no report in time.
         Missed = "missed",
-        /// The target reported that it is down.
+        /// The target reported that it is down or degraded.
         Reported = "reported",
         /// A reason that a newer version knows.
         Other = "other",

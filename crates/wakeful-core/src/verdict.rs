@@ -8,6 +8,9 @@
 //! Upside-down mode reverses all three. A fault says nothing about the target:
 //! the status and the number of failures do not change, and confirmation
 //! continues at the next check.
+//!
+//! A check that passes with warnings makes a heartbeat degraded; `health.rs` says how many of them
+//! make the monitor degraded.
 
 mod input;
 mod state;
@@ -15,14 +18,15 @@ mod state;
 use std::time::Duration;
 
 use crate::certificate::ExpiryWarning;
-use crate::heartbeat::{Beat, Heartbeat, Phases, RegionBeat};
+use crate::health::{self, HealthChange, Row, Watch};
+use crate::heartbeat::{Beat, Heartbeat, Phases, Readings, RegionBeat};
 use crate::monitors::Monitor;
-use crate::observation::{Fault, FaultKind, Observation};
+use crate::observation::{Fault, FaultKind, Observation, Warning};
 use crate::reason::Reason;
 use crate::time::Millis;
 
 pub use input::{Input, Report};
-pub use state::{FailureStreak, State, Status};
+pub use state::{FailureStreak, Health, State, Status};
 
 /// Changes within one millisecond are recorded one after the other, but not further ahead than
 /// this: the clock may have been set back.
@@ -35,6 +39,8 @@ pub struct Policy {
     pub retry_interval: Duration,
     pub upside_down: bool,
     pub certificate_warnings: bool,
+    /// What makes it degraded; `None`: only the warnings of its assertions.
+    pub degraded: Option<Watch>,
 }
 
 impl Policy {
@@ -48,7 +54,12 @@ impl Policy {
                 .spec
                 .http()
                 .is_some_and(|http| http.certificate_expiry_notification),
+            degraded: monitor.degraded.as_ref().map(|degraded| degraded.watch(None)),
         }
+    }
+
+    fn watch(&self) -> Watch {
+        self.degraded.unwrap_or_default()
     }
 }
 
@@ -58,6 +69,7 @@ pub struct Step {
     pub state: State,
     pub heartbeat: Heartbeat,
     pub change: Option<Change>,
+    pub health_change: Option<HealthChange>,
     /// When to re-check before the regular check, to confirm a failure.
     pub recheck_after: Option<Duration>,
     pub warning: Option<ExpiryWarning>,
@@ -129,6 +141,11 @@ struct Signal {
     load_time: Option<Duration>,
     phases: Phases,
     regions: Vec<RegionBeat>,
+    readings: Readings,
+    /// What makes it degraded, if it is good.
+    degraded: Option<Warning>,
+    /// Whether the target says itself how it is.
+    is_report: bool,
 }
 
 impl Signal {
@@ -140,20 +157,43 @@ impl Signal {
         } else {
             observation.message
         };
-        let Observation { load_time, phases, regions, reason, .. } = observation;
-        let regions = with_upside_down(regions, policy);
-        Self { good, needs_confirming: true, reason, message, load_time, phases, regions }
+        let Observation { load_time, phases, regions, reason, readings, warnings, .. } =
+            observation;
+        let degraded = (good && !policy.upside_down)
+            .then(|| degraded_by(warnings, policy.watch().slow(load_time)))
+            .flatten();
+        Self {
+            good,
+            needs_confirming: true,
+            reason,
+            message: with_warning(message, degraded.as_ref()),
+            load_time,
+            phases,
+            regions: with_upside_down(regions, policy),
+            readings,
+            degraded,
+            is_report: false,
+        }
     }
 
     fn of_report(report: Report, policy: &Policy) -> Self {
+        let Report { up, degraded, message, load_time } = report;
+        let good = up != policy.upside_down;
+        let is_watched = good && !policy.upside_down;
+        let slow = policy.watch().slow(load_time).filter(|_| is_watched && !degraded);
+        let reported = (degraded && is_watched)
+            .then(|| Warning { reason: Reason::Reported, words: message.clone() });
         Self {
-            good: report.up != policy.upside_down,
+            good,
             needs_confirming: false,
-            reason: (!report.up).then_some(Reason::Reported),
-            message: report.message,
-            load_time: report.load_time,
+            reason: (!up).then_some(Reason::Reported),
+            message: with_warning(message, slow.as_ref()),
+            load_time,
             phases: Phases::default(),
             regions: Vec::new(),
+            readings: Readings::default(),
+            degraded: reported.or(slow),
+            is_report: true,
         }
     }
 
@@ -166,18 +206,82 @@ impl Signal {
             load_time: None,
             phases: Phases::default(),
             regions: Vec::new(),
+            readings: Readings::default(),
+            degraded: None,
+            is_report: false,
+        }
+    }
+
+    fn beat(&self) -> Beat {
+        match (self.good, &self.degraded) {
+            (true, None) => Beat::Up,
+            (true, Some(_)) => Beat::Degraded,
+            (false, _) => Beat::Down,
+        }
+    }
+
+    /// The last checks including this one, and whether the health of the monitor changes.
+    fn health(
+        &self,
+        state: &State,
+        status: Status,
+        policy: &Policy,
+        now: Millis,
+    ) -> (Option<Box<Row>>, Option<HealthChange>) {
+        let (before, watch) = (state.degraded.as_deref(), policy.watch());
+        match (self.good, status) {
+            (false, Status::Down) => (None, health::went_down(before, &watch)),
+            // Not confirmed.
+            (false, _) => (state.degraded.clone(), None),
+            (true, _) if self.is_report && self.takes_effect_at_once(before) => {
+                health::report(before, self.degraded.as_ref(), &watch, now)
+            }
+            (true, _) => health::row(before, self.degraded.as_ref(), &watch, now),
+        }
+    }
+
+    /// Whether the target reports that it is degraded, or no longer. Slow reports are counted as
+    /// slow checks are.
+    fn takes_effect_at_once(&self, before: Option<&Row>) -> bool {
+        let is_reported = |reason| reason == Reason::Reported;
+        match &self.degraded {
+            Some(warning) => is_reported(warning.reason),
+            None => before
+                .and_then(|row| row.degraded.as_ref())
+                .is_some_and(|degradation| is_reported(degradation.reason)),
         }
     }
 
     fn heartbeat(&self, at: Millis) -> Heartbeat {
         Heartbeat {
             at,
-            status: if self.good { Beat::Up } else { Beat::Down },
+            status: self.beat(),
             message: self.message.clone(),
             load_time: self.load_time,
             phases: self.phases,
             regions: self.regions.clone(),
+            readings: self.readings,
         }
+    }
+}
+
+/// The first of all warnings, which says how many more there are.
+fn degraded_by(warnings: Vec<Warning>, slow: Option<Warning>) -> Option<Warning> {
+    let mut all = warnings.into_iter().chain(slow);
+    let first = all.next()?;
+    let words = match all.count() {
+        0 => first.words,
+        more => format!("{} (and {more} more)", first.words),
+    };
+    Some(Warning { words, ..first })
+}
+
+/// `200 OK; slower than 500 ms`.
+fn with_warning(message: String, warning: Option<&Warning>) -> String {
+    match warning {
+        Some(warning) if message.is_empty() => warning.words.clone(),
+        Some(warning) => format!("{message}; {}", warning.words),
+        None => message,
     }
 }
 
@@ -203,8 +307,9 @@ fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Ste
         load_time: None,
         phases: Phases::default(),
         regions: with_upside_down(fault.regions, policy),
+        readings: Readings::default(),
     };
-    Step { state, heartbeat, change: None, recheck_after: None, warning: None }
+    Step { state, heartbeat, change: None, health_change: None, recheck_after: None, warning: None }
 }
 
 fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> Step {
@@ -228,6 +333,7 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
     // A streak of failures that is not yet an outage is re-checked soon.
     let recheck_after =
         (failing.is_some() && status != Status::Down).then_some(policy.retry_interval);
+    let (degraded, health_change) = signal.health(state, status, policy, now);
     let state = State {
         status,
         since: if change.is_some() { Some(since) } else { state.since },
@@ -237,8 +343,9 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
         load_time: signal.load_time,
         failing,
         warned: state.warned.clone(),
+        degraded,
     };
-    Step { state, heartbeat, change, recheck_after, warning: None }
+    Step { state, heartbeat, change, health_change, recheck_after, warning: None }
 }
 
 /// The streak of failures including this one.

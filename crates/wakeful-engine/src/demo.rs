@@ -215,6 +215,8 @@ impl Engine {
             quorum: Default::default(),
             assertions: Vec::new(),
             evidence: Default::default(),
+            degraded: None,
+            slo: None,
             push_token,
             created,
             modified: created,
@@ -298,7 +300,15 @@ fn reports(now: Millis) -> impl Iterator<Item = (Millis, Input)> {
         let up = days != JOB_FAILED_DAYS_AGO;
         let message = if up { "copied 14 databases" } else { "no space left on the backup disk" };
         let load_time = Duration::from_secs_f64(412.0 * (0.1 * dice.normal()).exp());
-        (at, Input::Report(Report { up, message: message.into(), load_time: Some(load_time) }))
+        (
+            at,
+            Input::Report(Report {
+                up,
+                degraded: false,
+                message: message.into(),
+                load_time: Some(load_time),
+            }),
+        )
     })
 }
 

@@ -76,6 +76,7 @@ const STEPS: &[Step] = steps![
     "0045_statuspages",
     "0046_incidents",
     "0047_assertions",
+    "0050_degraded",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

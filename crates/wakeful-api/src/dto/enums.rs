@@ -27,7 +27,7 @@ use wakeful_core::quiet;
 use wakeful_core::reason;
 use wakeful_core::severity;
 use wakeful_core::statuspages::{self, snapshot};
-use wakeful_core::verdict::{Report, Status};
+use wakeful_core::verdict::{Health, Report, Status};
 use wakeful_engine::billing::Decline;
 use wakeful_engine::history::STANDARD_SPANS;
 use wakeful_engine::{ReportOrder, Source};
@@ -127,14 +127,20 @@ closed_sets! {
     MfaPolicy = names!(access::MfaPolicy);
     /// The status of a monitor; pending until the first verdict.
     MonitorStatus = names!(Status);
+    /// The status of a monitor that is not degraded, or degraded.
+    MonitorHealth = names!(Health);
+    /// What degraded time counts as.
+    SloDegraded = ["up", "down"].into_iter();
     /// What a monitor is to one that depends on it.
     DependencyKind = names!(dependency::DependencyKind);
     /// The status that a target reports.
-    ReportStatus = Report::STATUSES.iter().map(|status| status.as_str());
+    ReportStatus = Report::STATUSES.iter().copied();
     /// The result of a check; unknown if it could not be performed.
-    HeartbeatStatus = names!(Beat);
+    HeartbeatStatus = names!(Beat).filter(|name| *name != Beat::Degraded.as_str());
+    /// The same, or degraded.
+    HeartbeatHealth = names!(Beat);
     /// What a heartbeat counts as; pending if it failed but did not lead to an outage.
-    HeartbeatStanding = HistoryStatus::ALL.iter().map(|status| status.as_str());
+    HeartbeatStanding = HistoryStatus::ALL.iter().filter(|one| **one != HistoryStatus::Degraded).map(|status| status.as_str());
     /// The status of a maintenance window.
     MaintenanceStatus = names!(maintenance::WindowStatus);
     /// Whether monitors are checked during maintenance.

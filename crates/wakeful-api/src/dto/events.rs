@@ -2,7 +2,7 @@
 
 use axum::response::sse;
 use serde_json::json;
-use wakeful_core::verdict::Status;
+use wakeful_core::verdict::{Health, Status};
 use wakeful_engine::Event;
 
 use super::history::HeartbeatBody;
@@ -12,12 +12,13 @@ pub(crate) fn event(event: &Event) -> sse::Event {
     let (name, data) = match event {
         Event::Saved(monitor) => ("saved", json!({"monitorid": monitor})),
         Event::Deleted(monitor) => ("deleted", json!({"monitorid": monitor})),
-        Event::Heartbeat { monitor, status, previous, heartbeat } => (
+        Event::Heartbeat { monitor, status, previous, degraded, heartbeat } => (
             "heartbeat",
             json!({
                 "monitorid": monitor,
                 "status": status.as_str(),
                 "previous_status": previous.map(Status::as_str),
+                "health": if *degraded { Health::Degraded.as_str() } else { status.as_str() },
                 "heartbeat": HeartbeatBody::of(heartbeat),
             }),
         ),

@@ -251,6 +251,22 @@ impl Fields {
         }
     }
 
+    /// An optional number, which may have decimals, parsed by `parse`.
+    pub(crate) fn optional_decimal<T>(
+        &mut self,
+        field: &str,
+        parse: impl FnOnce(f64) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        match self.values.get(field) {
+            None | Some(Value::Null) => None,
+            // The parser rejects what is no number with a message that names its range.
+            Some(value) => {
+                let number = value.as_f64().unwrap_or(f64::NAN);
+                self.accept(field, parse(number))
+            }
+        }
+    }
+
     /// An optional object, as it was sent.
     pub(crate) fn optional_object(&mut self, field: &str) -> Option<Value> {
         match self.values.get(field) {

@@ -4,14 +4,14 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;
-use wakeful_core::heartbeat::{Heartbeat, Phases, RegionBeat};
+use wakeful_core::heartbeat::{Heartbeat, Phases, Readings, RegionBeat};
 use wakeful_core::history::Entry;
 use wakeful_core::reason;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Report;
 use wakeful_engine::CheckOutcome;
 
-use super::enums::{HeartbeatStanding, HeartbeatStatus, Reason, ReportStatus};
+use super::enums::{HeartbeatHealth, HeartbeatStanding, HeartbeatStatus, Reason, ReportStatus};
 use super::evidence::EvidenceBody;
 use super::fields::{Fields, FromFields};
 use super::monitors::response::millis;
@@ -69,12 +69,20 @@ pub(crate) struct HeartbeatBody {
     at: Millis,
     #[schema(value_type = HeartbeatStatus)]
     status: &'static str,
+    /// The status, or degraded.
+    #[schema(value_type = HeartbeatHealth)]
+    health: &'static str,
     message: String,
     /// Milliseconds.
     load_time: Option<f64>,
     phases: PhasesBody,
     /// The result of each region; empty if only the service itself checked.
     regions: Vec<RegionBeatBody>,
+    /// Up to two numbers that the check has measured: loss in percent and jitter in milliseconds of
+    /// a ping, or the number that an assertion charts. Absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    readings: Option<[Option<f64>; 2]>,
     /// Why an on-demand check did not pass; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Reason>, nullable = false)]
@@ -91,6 +99,9 @@ pub(crate) struct RegionBeatBody {
     region: String,
     #[schema(value_type = HeartbeatStatus)]
     status: &'static str,
+    /// The status, or degraded.
+    #[schema(value_type = HeartbeatHealth)]
+    health: &'static str,
     /// Milliseconds.
     load_time: Option<f64>,
     message: String,
@@ -100,7 +111,8 @@ impl RegionBeatBody {
     fn of(beat: &RegionBeat) -> Self {
         Self {
             region: beat.region.to_string(),
-            status: beat.status.as_str(),
+            status: beat.status.plain().as_str(),
+            health: beat.status.as_str(),
             load_time: beat.load_time.map(millis),
             message: beat.message.clone(),
         }
@@ -130,15 +142,22 @@ impl PhasesBody {
     }
 }
 
+fn readings(readings: &Readings) -> Option<[Option<f64>; 2]> {
+    let number = |thousandths: i64| thousandths as f64 / 1e3;
+    (!readings.is_empty()).then(|| readings.0.map(|reading| reading.map(number)))
+}
+
 impl HeartbeatBody {
     pub(crate) fn of(heartbeat: &Heartbeat) -> Self {
         Self {
             at: heartbeat.at,
-            status: heartbeat.status.as_str(),
+            status: heartbeat.status.plain().as_str(),
+            health: heartbeat.status.as_str(),
             message: heartbeat.message.clone(),
             load_time: heartbeat.load_time.map(millis),
             phases: PhasesBody::of(&heartbeat.phases),
             regions: heartbeat.regions.iter().map(RegionBeatBody::of).collect(),
+            readings: readings(&heartbeat.readings),
             reason: None,
             standing: None,
         }
@@ -146,7 +165,7 @@ impl HeartbeatBody {
 
     /// A heartbeat of the history.
     pub(crate) fn of_entry(entry: &Entry) -> Self {
-        Self { standing: Some(entry.standing.as_str()), ..Self::of(&entry.heartbeat) }
+        Self { standing: Some(entry.standing.plain().as_str()), ..Self::of(&entry.heartbeat) }
     }
 }
 

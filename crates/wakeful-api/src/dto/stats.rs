@@ -2,15 +2,20 @@
 //! uptimes in percent. Uptimes are rounded down, so that 100 means never down.
 
 use serde::Serialize;
+use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::history::by_region::RegionSeries;
+use wakeful_core::history::readings::ReadingStats;
 use wakeful_core::history::rollup::{Distribution, LoadTimes};
 use wakeful_core::history::{Entry, HistoryStatus, PerStatus, stats::SpanStats};
 use wakeful_core::id::MonitorId;
+use wakeful_core::slo::SloReport;
 use wakeful_core::time::Millis;
-use wakeful_engine::{Series, Stats, Summary};
+use wakeful_engine::{MonitorStats, Series, Stats, Summary};
 
-use super::enums::{HeartbeatStanding, HeartbeatStatus, SeriesSource, StatsPeriod};
+use super::enums::{
+    HeartbeatHealth, HeartbeatStanding, HeartbeatStatus, SeriesSource, StatsPeriod,
+};
 use super::monitors::response::millis;
 
 #[derive(Serialize, ToSchema)]
@@ -20,6 +25,28 @@ pub(crate) struct StatsBody {
     #[schema(value_type = String, format = Uuid)]
     monitorid: MonitorId,
     spans: Vec<SpanBody>,
+    /// What has been attained of the objective; absent if the monitor has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    slo: Option<SloReportBody>,
+}
+
+/// The objective of a monitor, for its days until now. What is unknown, not confirmed, or during
+/// maintenance spends no budget.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SloReport)]
+struct SloReportBody {
+    /// In percent; null without data.
+    attained: Option<f64>,
+    /// How long the monitor may be down within these days.
+    budget_seconds: f64,
+    spent_seconds: f64,
+    /// Negative if more was spent.
+    left_seconds: f64,
+    /// How many times faster than allowed the budget was spent in the last hour, and in the last
+    /// six hours; null without data.
+    burn_1h: Option<f64>,
+    burn_6h: Option<f64>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -38,6 +65,12 @@ struct SpanBody {
     uptime: Option<f64>,
     /// Based on the number of heartbeats, in percent.
     uptime_checks: Option<f64>,
+    /// The uptime without the time that was degraded, in percent.
+    healthy: Option<f64>,
+    /// Only with `apdex` or a limit for slow checks: from 0 to 1, where 1 is best.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    apdex: Option<f64>,
     checks: ChecksBody,
     seconds: SecondsBody,
     /// Outages that overlap the period.
@@ -54,7 +87,9 @@ struct SpanBody {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Checks)]
 struct ChecksBody {
+    /// Including degraded ones.
     up: u64,
+    degraded: u64,
     down: u64,
     pending: u64,
     unknown: u64,
@@ -65,7 +100,9 @@ struct ChecksBody {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Seconds)]
 struct SecondsBody {
+    /// Including degraded time.
     up: u64,
+    degraded: u64,
     down: u64,
     pending: u64,
     unknown: u64,
@@ -109,13 +146,33 @@ struct PhaseBody {
 }
 
 impl StatsBody {
-    pub(crate) fn of(monitorid: MonitorId, stats: &[Stats]) -> Self {
-        Self { success: true, monitorid, spans: stats.iter().map(SpanBody::of).collect() }
+    pub(crate) fn of(monitorid: MonitorId, stats: &MonitorStats) -> Self {
+        let MonitorStats { spans, apdex, slo } = stats;
+        Self {
+            success: true,
+            monitorid,
+            spans: spans.iter().map(|one| SpanBody::of(one, *apdex)).collect(),
+            slo: slo.as_ref().map(SloReportBody::of),
+        }
+    }
+}
+
+impl SloReportBody {
+    fn of(report: &SloReport) -> Self {
+        let rounded = |number: f64| (number * 1e3).round() / 1e3;
+        Self {
+            attained: report.attained.map(floored),
+            budget_seconds: rounded(report.budget),
+            spent_seconds: rounded(report.spent),
+            left_seconds: rounded(report.left),
+            burn_1h: report.burn_hour.map(rounded),
+            burn_6h: report.burn_six_hours.map(rounded),
+        }
     }
 }
 
 impl SpanBody {
-    fn of(stats: &Stats) -> Self {
+    fn of(stats: &Stats, apdex: Option<Duration>) -> Self {
         let Stats { span, tally, outages, phases } = stats;
         Self {
             span: *span,
@@ -123,6 +180,10 @@ impl SpanBody {
             to: tally.to,
             uptime: uptime(&tally.millis),
             uptime_checks: uptime(&tally.checks),
+            healthy: tally.millis.healthy().map(floored),
+            apdex: apdex
+                .and_then(|limit| tally.apdex(limit))
+                .map(|apdex| (apdex * 1e4).round() / 1e4),
             checks: ChecksBody::of(&tally.checks),
             seconds: SecondsBody::of(tally),
             outages: outages.count,
@@ -137,7 +198,8 @@ impl SpanBody {
 impl ChecksBody {
     fn of(checks: &PerStatus) -> Self {
         Self {
-            up: checks[HistoryStatus::Up],
+            up: checks.up(),
+            degraded: checks[HistoryStatus::Degraded],
             down: checks[HistoryStatus::Down],
             pending: checks[HistoryStatus::Pending],
             unknown: checks[HistoryStatus::Unknown],
@@ -150,7 +212,8 @@ impl SecondsBody {
     fn of(tally: &SpanStats) -> Self {
         let of = |standing| seconds(tally.millis[standing]);
         Self {
-            up: of(HistoryStatus::Up),
+            up: seconds(tally.millis.up()),
+            degraded: of(HistoryStatus::Degraded),
             down: of(HistoryStatus::Down),
             pending: of(HistoryStatus::Pending),
             unknown: of(HistoryStatus::Unknown),
@@ -249,7 +312,9 @@ struct RegionPointBody {
 struct PointBody {
     #[schema(value_type = String, format = DateTime)]
     at: Millis,
+    /// Including degraded ones.
     up: u64,
+    degraded: u64,
     down: u64,
     pending: u64,
     unknown: u64,
@@ -263,6 +328,27 @@ struct PointBody {
     p95: Option<f64>,
     p99: Option<f64>,
     phases: PhaseMeansBody,
+    /// The up to two numbers that the checks have measured; absent without any, and where single
+    /// heartbeats are no longer stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Option<ReadingBody>>>, nullable = false)]
+    reading: Option<[Option<ReadingBody>; 2]>,
+}
+
+/// A number that checks have measured.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Reading)]
+struct ReadingBody {
+    mean: f64,
+    min: f64,
+    max: f64,
+}
+
+impl ReadingBody {
+    fn of(stats: &ReadingStats) -> Self {
+        let ReadingStats { mean, min, max } = *stats;
+        Self { mean: (mean * 1e3).round() / 1e3, min, max }
+    }
 }
 
 /// The mean time of each phase; null for phases that were never reached.
@@ -289,7 +375,11 @@ impl SeriesBody {
             to: series.to,
             step: series.step.as_secs(),
             source: series.source.as_str(),
-            points: series.points.iter().map(PointBody::of).collect(),
+            points: series
+                .points
+                .iter()
+                .map(|tally| PointBody::of(tally, series.readings.get(&tally.from)))
+                .collect(),
             regions: regions.map(|lines| lines.iter().map(RegionLineBody::of).collect()),
         }
     }
@@ -310,7 +400,7 @@ impl RegionLineBody {
 }
 
 impl PointBody {
-    fn of(tally: &SpanStats) -> Self {
+    fn of(tally: &SpanStats, readings: Option<&[Option<ReadingStats>; 2]>) -> Self {
         let (checks, times) = (&tally.checks, &tally.times);
         let timed = |value: u64| (times.load.count > 0).then(|| in_millis(value as f64));
         let percentile = |share| times.percentile(share).map(in_millis);
@@ -318,7 +408,8 @@ impl PointBody {
             times.phases.each_ref().map(|spread| spread.mean().map(in_millis));
         Self {
             at: tally.from,
-            up: checks[HistoryStatus::Up],
+            up: checks.up(),
+            degraded: checks[HistoryStatus::Degraded],
             down: checks[HistoryStatus::Down],
             pending: checks[HistoryStatus::Pending],
             unknown: checks[HistoryStatus::Unknown],
@@ -331,6 +422,8 @@ impl PointBody {
             p95: percentile(0.95),
             p99: percentile(0.99),
             phases: PhaseMeansBody { resolve, connect, tls, first_byte, transfer },
+            reading: readings
+                .map(|both| both.each_ref().map(|one| one.as_ref().map(ReadingBody::of))),
         }
     }
 }
@@ -362,6 +455,9 @@ struct BeatBody {
     at: Millis,
     #[schema(value_type = HeartbeatStatus)]
     status: &'static str,
+    /// The status, or degraded.
+    #[schema(value_type = HeartbeatHealth)]
+    health: &'static str,
     /// What it counts as.
     #[schema(value_type = HeartbeatStanding)]
     standing: &'static str,
@@ -392,8 +488,9 @@ impl BeatBody {
         let heartbeat = &entry.heartbeat;
         Self {
             at: heartbeat.at,
-            status: heartbeat.status.as_str(),
-            standing: entry.standing.as_str(),
+            status: heartbeat.status.plain().as_str(),
+            health: heartbeat.status.as_str(),
+            standing: entry.standing.plain().as_str(),
             load_time: heartbeat.load_time.map(millis),
             message: heartbeat.message.clone(),
         }
@@ -402,7 +499,12 @@ impl BeatBody {
 
 /// In percent, with at most four decimals, rounded down.
 pub(crate) fn uptime(shares: &PerStatus) -> Option<f64> {
-    shares.uptime().map(|percent| (percent * 1e4).floor() / 1e4)
+    shares.uptime().map(floored)
+}
+
+/// With at most four decimals, rounded down.
+fn floored(percent: f64) -> f64 {
+    (percent * 1e4).floor() / 1e4
 }
 
 pub(super) fn in_millis(micros: f64) -> f64 {

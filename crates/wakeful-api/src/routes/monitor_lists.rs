@@ -24,7 +24,7 @@ use wakeful_engine::{Error, MonitorQuery, MonitorView};
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::Fields;
-use crate::dto::enums::{KnownMonitorType, MonitorStatus, Severity as SeverityName};
+use crate::dto::enums::{KnownMonitorType, MonitorHealth, Severity as SeverityName};
 use crate::dto::monitors::request::parse_status;
 use crate::dto::monitors::response::MonitorList;
 use crate::dto::monitors::row::{MonitorRow, MonitorRows};
@@ -49,7 +49,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors per page"),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page"),
         ("type" = Option<KnownMonitorType>, Query, description = "Only this type"),
-        ("status" = Option<MonitorStatus>, Query, description = "Only this status"),
+        ("status" = Option<MonitorHealth>, Query, description = "Only this status; up includes degraded"),
         ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
         ("q" = Option<String>, Query, description = "Part of a name, target or tag"),
         ("maintenance" = Option<bool>, Query, description = "Only monitors that are in maintenance, or only those that are not"),
@@ -76,7 +76,7 @@ async fn list_monitors(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors per page"),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page"),
         ("type" = Option<KnownMonitorType>, Query, description = "Only this type"),
-        ("status" = Option<MonitorStatus>, Query, description = "Only this status"),
+        ("status" = Option<MonitorHealth>, Query, description = "Only this status; up includes degraded"),
         ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
         ("q" = Option<String>, Query, description = "Part of a name, target or tag"),
         ("maintenance" = Option<bool>, Query, description = "Only monitors that are in maintenance, or only those that are not"),

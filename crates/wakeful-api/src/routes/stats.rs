@@ -26,6 +26,7 @@ const MAX_POINTS: u32 = 1_000;
 const DEFAULT_BEATS: u32 = 40;
 const MAX_BEATS: u32 = 100;
 const MAX_IDS: usize = 200;
+const MAX_APDEX_MS: u32 = 3_600_000;
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -39,7 +40,8 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     params(
         ("monitorid" = String, Path, description = "The monitor's id"),
         ("from" = Option<String>, Query, format = DateTime, description = "With `to`: one range instead of the standard periods"),
-        ("to" = Option<String>, Query, format = DateTime, description = "With `from`: the end of the range")),
+        ("to" = Option<String>, Query, format = DateTime, description = "With `from`: the end of the range"),
+        ("apdex" = Option<u32>, Query, minimum = 1, maximum = 3600000, description = "Adds the Apdex for this many milliseconds; default: the limit for slow checks, if the monitor has one")),
     responses(
         (status = 200, description = "The statistics", body = StatsBody),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
@@ -60,11 +62,10 @@ async fn get_monitor_stats(
     if from.is_some() && to.is_some() && from >= to {
         query.refuse("to", "must be later than from");
     }
+    let apdex = number(&mut query, "apdex", 1, MAX_APDEX_MS);
     let span = query.finish(Some(from.zip(to)))?;
-    let stats = match span {
-        None => api.engine().standard_stats(&caller, id).await?,
-        Some((from, to)) => vec![api.engine().stats(&caller, id, from, to).await?],
-    };
+    let apdex = apdex.map(|millis| Duration::from_millis(millis.into()));
+    let stats = api.engine().monitor_stats(&caller, id, span, apdex).await?;
     Ok(Json(StatsBody::of(id, &stats)))
 }
 

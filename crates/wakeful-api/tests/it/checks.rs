@@ -68,7 +68,8 @@ both_databases! {
         let saved = ann.client.post("monitor/save", &body).await.ok()["monitor"].clone();
         let depth = &saved["assertions"][0];
         assert_eq!(*depth, json!({"source": "json", "property": "$.queue.depth",
-            "comparison": "less_than", "target": "1000", "fails_as": "down", "match": "all"}));
+            "comparison": "less_than", "target": "1000", "fails_as": "down", "match": "all",
+            "chart": false}));
         assert_eq!((&saved["evidence"], &saved["reason"]), (&json!("full"), &Value::Null));
         let id = saved["monitorid"].as_str().unwrap();
         // What was read can be sent back.

@@ -16,6 +16,7 @@ mod concurrent_saves;
 mod connections;
 mod contact;
 mod conventions;
+mod degraded;
 mod dependencies;
 mod email_verification;
 mod error_codes;

@@ -324,7 +324,7 @@ both_databases! {
         let caller = app.engine.caller_by_token(&ann.token, None).await.unwrap();
         let caller = caller.authorize().unwrap();
         let report = |id| {
-            let report = Report { up: true, message: String::new(), load_time: None };
+            let report = Report { up: true, degraded: false, message: String::new(), load_time: None };
             app.engine.report_status(&caller, id, report, None)
         };
         stream::iter(0..1_100).map(|_| report(other)).buffer_unordered(200).try_collect::<Vec<_>>().await.unwrap();

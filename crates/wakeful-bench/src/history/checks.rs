@@ -64,6 +64,7 @@ impl Iterator for Checks {
             load_time: (!down).then_some(load),
             phases,
             regions: Vec::new(),
+            readings: Default::default(),
         })
     }
 }

@@ -1,11 +1,12 @@
 //! An alert: an outage, from its first failing check to its recovery, or a
 //! certificate that is about to expire, which is reported once and has no
-//! duration.
+//! duration. A monitor that is degraded has one for as long as it is.
 
 use std::time::Duration;
 
 use crate::certificate::ExpiryWarning;
 use crate::flapping::Flaps;
+use crate::health::Degradation;
 use crate::id::{AlertId, MonitorId, TeamId};
 use crate::monitors::Monitor;
 use crate::named_enum;
@@ -37,6 +38,8 @@ named_enum! {
         Certificate = "certificate",
         /// The monitor goes down again and again.
         Flapping = "flapping",
+        /// The monitor is up, but not as it should be.
+        Degraded = "degraded",
     }
 }
 
@@ -79,6 +82,21 @@ impl Alert {
             reason: Some(Reason::CertificateExpiring),
             started: now,
             ended: Some(now),
+        }
+    }
+
+    /// The alert about a monitor that is degraded. However important the monitor is, it is up.
+    pub fn of_degradation(id: AlertId, monitor: &Monitor, degradation: &Degradation) -> Self {
+        Self {
+            id,
+            team: monitor.team,
+            monitor: monitor.id,
+            kind: AlertKind::Degraded,
+            severity: Severity::Warning,
+            cause: degradation.cause.clone(),
+            reason: Some(degradation.reason),
+            started: degradation.since,
+            ended: None,
         }
     }
 
@@ -133,6 +151,8 @@ mod tests {
             quorum: Default::default(),
             assertions: Default::default(),
             evidence: Default::default(),
+            degraded: None,
+            slo: None,
             push_token: None,
             created: Millis(0),
             modified: Millis(0),

@@ -227,7 +227,7 @@ impl Facts {
     pub fn accepts(&self, state: &AlertState, action: &Action) -> bool {
         match self.kind {
             AlertKind::Certificate => action.is_for_warnings(),
-            AlertKind::Outage | AlertKind::Flapping => {
+            AlertKind::Outage | AlertKind::Flapping | AlertKind::Degraded => {
                 !self.is_over(state) || action.is_for_any_alert()
             }
         }
@@ -269,7 +269,8 @@ pub fn step(
     }
     let due = match alert.kind {
         AlertKind::Certificate => decision.warn(),
-        AlertKind::Outage => decision.respond(),
+        // A degraded monitor is reported as an outage is, but never followed up.
+        AlertKind::Outage | AlertKind::Degraded => decision.respond(),
         AlertKind::Flapping => decision.respond_to_flapping(),
     };
     let Decision { state, notify, notes, ask, flaps, ended, unreachable, .. } = decision;
@@ -431,9 +432,10 @@ impl Decision<'_> {
         }
     }
 
-    /// Whether a node of an earlier version reports the recovery.
+    /// Whether nobody is notified of the recovery here: a node of an earlier version reports it,
+    /// or the outage that has replaced it.
     fn is_closed_elsewhere(&self) -> bool {
-        self.alert.kind == AlertKind::Outage && self.alert.recovery == Report::Elsewhere
+        self.alert.kind != AlertKind::Flapping && self.alert.recovery == Report::Elsewhere
     }
 
     /// Rule 3: nobody is notified while something suppresses the alert. Returns when to decide
@@ -556,7 +558,7 @@ impl Decision<'_> {
             Some(until) if until > self.now => return Some(until),
             until => until,
         };
-        if self.alert.kind == AlertKind::Flapping {
+        if self.alert.kind != AlertKind::Outage {
             if self.state.snoozed_until.take().is_some() {
                 self.note(NoteKind::Woke, "");
             }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::compare::{Outcome, Prepared, compare, items, network};
 use super::path::{Json, JsonError, Path};
 use super::{Assertion, Comparison, FailsAs, Match, Pattern, Source, number};
+use crate::heartbeat::Readings;
 use crate::observation::Warning;
 use crate::one_line::one_line;
 use crate::reason::Reason;
@@ -71,6 +72,9 @@ pub struct AssertionResult {
     /// The message without the value found.
     #[serde(skip)]
     warning: String,
+    /// The number found, if it is charted; in thousandths.
+    #[serde(skip)]
+    charted: Option<i64>,
 }
 
 impl AssertionResult {
@@ -111,6 +115,11 @@ impl Judged {
             words: result.warning.clone(),
         };
         self.failed(FailsAs::Degraded).map(warning).collect()
+    }
+
+    /// The number to chart.
+    pub fn readings(&self) -> Readings {
+        Readings([self.results.iter().find_map(|result| result.charted), None])
     }
 
     /// Whether all assertions hold.
@@ -158,7 +167,7 @@ fn judge_one(
         Some(target) => values.judge(&target, &facts.find(assertion.source, &assertion.property)),
         None => Some(Failure::Target),
     };
-    let found = values.shown.map(|shown| {
+    let found = values.shown.take().map(|shown| {
         if is_secret(assertion) {
             redact::REDACTED.to_owned()
         } else {
@@ -181,6 +190,7 @@ fn judge_one(
         message,
         reason: failure.map(|_| assertion.source.reason(&assertion.property)),
         warning,
+        charted: Readings::of([values.charted, None]).0[0],
     }
 }
 
@@ -213,11 +223,14 @@ struct Values<'a> {
     /// The value that decides, or else the first one; only if `shows`.
     shown: Option<String>,
     shows: bool,
+    /// The first value, if it is a number to chart.
+    charted: Option<f64>,
 }
 
 impl<'a> Values<'a> {
     fn new(assertion: &'a Assertion, shows: bool) -> Self {
-        Self { assertion, count: 0, holding: 0, not_a_number: false, shown: None, shows }
+        let (not_a_number, shown, charted) = (false, None, None);
+        Self { assertion, count: 0, holding: 0, not_a_number, shown, shows, charted }
     }
 
     fn judge(&mut self, target: &Prepared<'_>, found: &Found<'_>) -> Option<Failure> {
@@ -258,6 +271,9 @@ impl<'a> Values<'a> {
     fn add(&mut self, target: &Prepared<'_>, value: &str) -> ControlFlow<()> {
         let outcome = compare(self.assertion.comparison, target, value);
         self.count += 1;
+        if self.assertion.chart && self.count == 1 {
+            self.charted = number(value);
+        }
         let holds = outcome == Outcome::Holds;
         self.holding += usize::from(holds);
         self.not_a_number |= outcome == Outcome::NotANumber;

@@ -83,6 +83,9 @@ pub struct Assertion {
     /// `None`: the default of the source.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
     pub matching: Option<Match>,
+    /// Whether its number is stored with each heartbeat, for a chart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chart: bool,
 }
 
 fn is_down(fails_as: &FailsAs) -> bool {

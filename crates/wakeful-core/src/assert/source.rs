@@ -37,6 +37,10 @@ named_enum! {
         /// The lowest time to live, in seconds.
         Ttl = "ttl",
         Dnssec = "dnssec",
+        /// The share of echoes that were lost, in percent.
+        Loss = "loss",
+        /// The mean difference between neighboring echoes, in milliseconds.
+        Jitter = "jitter",
     }
 }
 
@@ -71,6 +75,7 @@ impl Source {
             Self::Code | Self::Record | Self::Records | Self::Ttl | Self::Dnssec => {
                 kind == Kind::Dns
             }
+            Self::Loss | Self::Jitter => kind == Kind::Ping,
         }
     }
 
@@ -86,7 +91,9 @@ impl Source {
             Self::Json => Path::parse(property).map(drop),
             Self::Header => check_header_name(property),
             Self::ResponseTime if property.is_empty() => Ok(()),
-            Self::ResponseTime if kind == Kind::Ping => one_of(&["resolve", "first_byte"]),
+            Self::ResponseTime if kind == Kind::Ping => {
+                one_of(&["resolve", "first_byte", "min", "max"])
+            }
             Self::ResponseTime => one_of(PHASES),
             Self::Tls => one_of(TLS_PROPERTIES),
             Self::Certificate => one_of(CERTIFICATE_PROPERTIES),
@@ -112,6 +119,7 @@ impl Source {
     pub(super) fn reason(self, property: &str) -> Reason {
         match (self, property) {
             (Self::ResponseTime, _) => Reason::Slow,
+            (Self::Loss, _) => Reason::PacketLoss,
             (Self::Certificate, "days_left" | "chain_days_left") => Reason::CertificateExpiring,
             (Self::Certificate, "fingerprint") => Reason::CertificateChanged,
             (Self::Code | Self::Record | Self::Records | Self::Ttl, _) => Reason::DnsAnswer,

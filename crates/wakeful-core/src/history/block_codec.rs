@@ -5,8 +5,10 @@
 //! and are deleted first; the largest, the wait for the first byte, is derived
 //! from the load time and the other phases.
 
+mod readings;
 mod regions;
 
+pub use readings::unpack_readings;
 pub use regions::unpack_regions;
 
 use std::collections::HashMap;
@@ -15,7 +17,7 @@ use std::time::Duration;
 use super::range_coder::{BitModel, Coder, Decoder, Encoder, NumberModel, SymbolModel};
 use super::rollup::{Damaged, greatest_divisor};
 use super::{Entry, HistoryStatus, checksum, micros, phase_durations};
-use crate::heartbeat::{Beat, Heartbeat, Phases};
+use crate::heartbeat::{Beat, Heartbeat, Phases, Readings};
 use crate::time::Millis;
 
 /// The number of heartbeats in a full block: enough to make its overhead
@@ -33,6 +35,8 @@ pub struct PackedBlock {
     pub phases: Vec<u8>,
     /// Empty when only the owning node checked.
     pub regions: Vec<u8>,
+    /// Empty for nearly all.
+    pub readings: Vec<u8>,
 }
 
 /// Encodes heartbeats, which must be in order.
@@ -45,7 +49,8 @@ pub fn pack(entries: &[Entry]) -> PackedBlock {
         codec.code(&mut coder, entry);
     }
     let (data, phases) = (close(coder), pack_phases(entries));
-    PackedBlock { data, phases, regions: regions::pack(entries) }
+    let (regions, readings) = (regions::pack(entries), readings::pack(entries));
+    PackedBlock { data, phases, regions, readings }
 }
 
 fn pack_phases(entries: &[Entry]) -> Vec<u8> {
@@ -106,8 +111,15 @@ pub fn unpack_phases(phases: &[u8], entries: &mut [Entry]) -> Result<(), Damaged
 
 fn empty_entry() -> Entry {
     let (at, message, phases) = (Millis(0), String::new(), Phases::default());
-    let heartbeat =
-        Heartbeat { at, status: Beat::Up, message, load_time: None, phases, regions: Vec::new() };
+    let heartbeat = Heartbeat {
+        at,
+        status: Beat::Up,
+        message,
+        load_time: None,
+        phases,
+        regions: Vec::new(),
+        readings: Readings::default(),
+    };
     Entry { seq: 0, standing: HistoryStatus::Up, interval: 0, heartbeat }
 }
 
@@ -126,13 +138,13 @@ fn unit(times: impl Iterator<Item = Duration>) -> u64 {
 /// Encodes and decodes heartbeats: one function describes both directions.
 struct EntryCodec {
     unit: u64,
-    standing: [SymbolModel; 5],
+    standing: [SymbolModel; 6],
     status: SymbolModel,
     before: HistoryStatus,
     interval: u32,
     same_interval: BitModel,
     intervals: NumberModel,
-    timed: [BitModel; 5],
+    timed: [BitModel; 6],
     /// One for passing checks, one for failing ones.
     load: [NumberModel; 2],
     grid: TimeCodec,
@@ -151,7 +163,7 @@ impl EntryCodec {
             interval: 0,
             same_interval: BitModel::default(),
             intervals: NumberModel::new(2),
-            timed: [BitModel::default(); 5],
+            timed: [BitModel::default(); 6],
             load: std::array::from_fn(|_| NumberModel::new(6)),
             grid: TimeCodec::default(),
             seq: 0,
@@ -177,8 +189,8 @@ impl EntryCodec {
         self.seq = self.seq.wrapping_add(1).wrapping_add(step);
         let message = self.messages.code(coder, &beat.message);
         let phases = Phases::default();
-        let regions = Vec::new();
-        let heartbeat = Heartbeat { at, status, message, load_time, phases, regions };
+        let (regions, readings) = (Vec::new(), Readings::default());
+        let heartbeat = Heartbeat { at, status, message, load_time, phases, regions, readings };
         Entry { seq: self.seq, standing, interval, heartbeat }
     }
 
@@ -189,18 +201,27 @@ impl EntryCodec {
     }
 
     /// The status of the check itself. It usually follows from the history
-    /// status; otherwise, as during maintenance, it is written.
+    /// status; otherwise, as during maintenance, it is written. The symbol of the usual status
+    /// itself, which would never be written, means degraded.
     fn status(&mut self, coder: &mut impl Coder, standing: HistoryStatus, input: Beat) -> Beat {
         const BEATS: [Beat; 3] = [Beat::Up, Beat::Down, Beat::Unknown];
         let usual = match standing {
             HistoryStatus::Up => Beat::Up,
             HistoryStatus::Down | HistoryStatus::Pending => Beat::Down,
             HistoryStatus::Unknown | HistoryStatus::Maintenance => Beat::Unknown,
+            HistoryStatus::Degraded => Beat::Degraded,
         };
-        let symbol = BEATS.iter().position(|beat| *beat == input).unwrap_or(0) as u64;
-        let symbol = if input == usual { 3 } else { symbol };
-        let symbol = self.status.code(coder, symbol) as usize;
-        BEATS.get(symbol).copied().unwrap_or(usual)
+        let symbol_of = |beat: Beat| BEATS.iter().position(|one| *one == beat).unwrap_or(0) as u64;
+        let symbol = match input {
+            input if input == usual => 3,
+            Beat::Degraded => symbol_of(usual),
+            input => symbol_of(input),
+        };
+        match BEATS.get(self.status.code(coder, symbol) as usize) {
+            None => usual,
+            Some(beat) if *beat == usual => Beat::Degraded,
+            Some(beat) => *beat,
+        }
     }
 
     fn interval(&mut self, coder: &mut impl Coder, input: u32) -> u32 {
@@ -220,7 +241,7 @@ impl EntryCodec {
         if !coder.bit(&mut self.timed[standing as usize], input.is_some()) {
             return None;
         }
-        let number = &mut self.load[usize::from(standing != HistoryStatus::Up)];
+        let number = &mut self.load[usize::from(!standing.is_up())];
         let steps = number.code(coder, input.map_or(0, micros) / self.unit);
         Some(Duration::from_micros(steps.saturating_mul(self.unit)))
     }

@@ -64,8 +64,9 @@ fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() { "-".to_owned() } else { data_encoding::HEXLOWER.encode(bytes) }
 }
 
-fn block_row(PackedBlock { data, phases, regions }: &PackedBlock) -> String {
-    format!("block {} {} {}", hex(data), hex(phases), hex(regions))
+fn block_row(PackedBlock { data, phases, regions, readings }: &PackedBlock) -> String {
+    let row = format!("block {} {} {}", hex(data), hex(phases), hex(regions));
+    if readings.is_empty() { row } else { format!("{row} {}", hex(readings)) }
 }
 
 fn rollup_row(rollups: &[Rollup], depth: Detail) -> String {
@@ -79,6 +80,7 @@ fn word(standing: HistoryStatus) -> &'static str {
         HistoryStatus::Pending => "pending",
         HistoryStatus::Unknown => "unknown",
         HistoryStatus::Maintenance => "maintenance",
+        HistoryStatus::Degraded => "degraded",
     }
 }
 
@@ -96,7 +98,7 @@ fn shown_entry(entry: &Entry) -> Value {
             "message": one.message,
         })
     });
-    json!({
+    let mut shown = json!({
         "at": beat.at.0,
         "seq": entry.seq,
         "counts_as": word(entry.standing),
@@ -106,11 +108,17 @@ fn shown_entry(entry: &Entry) -> Value {
         "load_time": beat.load_time.map(micros),
         "phases": phases,
         "regions": regions.collect::<Vec<Value>>(),
-    })
+    });
+    if !beat.readings.is_empty() {
+        shown["readings"] = json!(beat.readings);
+    }
+    shown
 }
 
 fn shown_shares(shares: &PerStatus) -> Value {
-    HistoryStatus::ALL.map(|one| (word(one), shares[one])).into_iter().collect()
+    let is_shown = |one: &HistoryStatus| *one != HistoryStatus::Degraded || shares[*one] > 0;
+    let shown = HistoryStatus::ALL.into_iter().filter(is_shown);
+    shown.map(|one| (word(one), shares[one])).collect()
 }
 
 fn shown_spread(spread: &Distribution) -> Map<String, Value> {
@@ -256,7 +264,9 @@ fn row_of(vector: &Vector) -> (String, Value) {
 /// script.
 fn section(vector: &Vector, row: &str, printed: &str) -> String {
     let mut section = format!("\n### {}\n\n{}\n\n", vector.title, vector.about);
-    for (name, bytes) in ["data", "phases", "regions"].iter().zip(row.split(' ').skip(1)) {
+    for (name, bytes) in
+        ["data", "phases", "regions", "readings"].iter().zip(row.split(' ').skip(1))
+    {
         let bytes = if bytes == "-" { "null" } else { bytes };
         writeln!(section, "    {name:<8} {bytes}").unwrap();
     }

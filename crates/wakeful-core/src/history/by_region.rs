@@ -19,6 +19,7 @@ pub struct RegionSeries {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionPoint {
     pub at: Millis,
+    /// Passing, with or without warnings.
     pub up: u64,
     pub down: u64,
     /// The check could not be performed.
@@ -55,12 +56,12 @@ pub fn by_region(entries: &[Entry], from: Millis, step: Duration) -> Vec<RegionS
 impl RegionPoint {
     fn of(at: Millis, beats: &[&RegionBeat]) -> Self {
         let count = |status: Beat| beats.iter().filter(|beat| beat.status == status).count() as u64;
-        let passed = beats.iter().filter(|beat| beat.status == Beat::Up);
+        let passed = beats.iter().filter(|beat| beat.status.is_up());
         let mut times: Vec<Duration> = passed.filter_map(|beat| beat.load_time).collect();
         times.sort_unstable();
         Self {
             at,
-            up: count(Beat::Up),
+            up: count(Beat::Up) + count(Beat::Degraded),
             down: count(Beat::Down),
             unknown: count(Beat::Unknown),
             median: times.get(times.len().saturating_sub(1) / 2).copied(),
@@ -89,6 +90,7 @@ mod tests {
             load_time: None,
             phases: Phases::default(),
             regions,
+            readings: Default::default(),
         };
         Entry::of(at, heartbeat, 60, &[], &Exclusions::default())
     }

@@ -12,6 +12,7 @@ pub mod exclusions;
 pub mod month;
 pub mod period;
 mod range_coder;
+pub mod readings;
 pub mod rollup;
 pub mod sketch;
 pub mod stats;
@@ -44,11 +45,13 @@ pub enum HistoryStatus {
     /// The check could not be performed.
     Unknown,
     Maintenance,
+    /// Up, with something that is not as it should be.
+    Degraded,
 }
 
 impl HistoryStatus {
-    pub const ALL: [Self; 5] =
-        [Self::Up, Self::Down, Self::Pending, Self::Unknown, Self::Maintenance];
+    pub const ALL: [Self; 6] =
+        [Self::Up, Self::Down, Self::Pending, Self::Unknown, Self::Maintenance, Self::Degraded];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -57,7 +60,19 @@ impl HistoryStatus {
             Self::Pending => "pending",
             Self::Unknown => "unknown",
             Self::Maintenance => "maintenance",
+            Self::Degraded => "degraded",
         }
+    }
+
+    /// Whether the target is up, degraded or not.
+    pub fn is_up(self) -> bool {
+        matches!(self, Self::Up | Self::Degraded)
+    }
+
+    /// As programs know it that know nothing of degraded targets.
+    #[must_use]
+    pub fn plain(self) -> Self {
+        if self == Self::Degraded { Self::Up } else { self }
     }
 
     fn of(number: u64) -> Self {
@@ -68,17 +83,32 @@ impl HistoryStatus {
 
 /// One number for each history status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PerStatus([u64; 5]);
+pub struct PerStatus([u64; 6]);
 
 impl PerStatus {
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
+    /// Up, degraded or not.
+    pub fn up(&self) -> u64 {
+        self[HistoryStatus::Up] + self[HistoryStatus::Degraded]
+    }
+
     /// Up as a percentage of up and down; `None` when both are zero.
     pub fn uptime(&self) -> Option<f64> {
-        let (up, down) = (self[HistoryStatus::Up], self[HistoryStatus::Down]);
-        (up + down > 0).then(|| (up as f64) * 100.0 / ((up + down) as f64))
+        self.share(self.up())
+    }
+
+    /// The same, without what was degraded.
+    pub fn healthy(&self) -> Option<f64> {
+        self.share(self[HistoryStatus::Up])
+    }
+
+    /// As a percentage of up and down.
+    fn share(&self, part: u64) -> Option<f64> {
+        let known = self.up() + self[HistoryStatus::Down];
+        (known > 0).then(|| (part as f64) * 100.0 / (known as f64))
     }
 
     fn add(&mut self, other: &Self) {
@@ -127,6 +157,7 @@ impl Entry {
         let standing = match heartbeat.status {
             _ if exclusions.is_maintenance(heartbeat.at) => HistoryStatus::Maintenance,
             Beat::Up => HistoryStatus::Up,
+            Beat::Degraded => HistoryStatus::Degraded,
             Beat::Down if exclusions.is_unreachable(heartbeat.at) => HistoryStatus::Unknown,
             Beat::Unknown => HistoryStatus::Unknown,
             Beat::Down if is_within(outages, heartbeat.at) => HistoryStatus::Down,
@@ -216,7 +247,15 @@ mod tests {
 
     fn beat(at: i64, status: Beat) -> Heartbeat {
         let (message, load_time, phases) = (String::new(), None, Phases::default());
-        Heartbeat { at: Millis(at), status, message, load_time, phases, regions: Vec::new() }
+        Heartbeat {
+            at: Millis(at),
+            status,
+            message,
+            load_time,
+            phases,
+            regions: Vec::new(),
+            readings: Default::default(),
+        }
     }
 
     #[test]

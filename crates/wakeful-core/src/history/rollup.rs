@@ -82,7 +82,7 @@ impl Distribution {
 impl LoadTimes {
     fn add(&mut self, entry: &Entry) {
         let heartbeat = &entry.heartbeat;
-        let Some(load) = heartbeat.load_time.filter(|_| entry.standing == HistoryStatus::Up) else {
+        let Some(load) = heartbeat.load_time.filter(|_| entry.standing.is_up()) else {
             return;
         };
         let load = micros(load);

@@ -65,6 +65,12 @@ impl Sketch {
         None
     }
 
+    /// How many values are at most this one, to the accuracy of a bin.
+    pub fn count_up_to(&self, value: u64) -> u64 {
+        let bins = (bin(value) + 1).saturating_sub(self.low).min(self.counts.len());
+        self.counts[..bins].iter().map(|count| u64::from(*count)).sum()
+    }
+
     /// Extends `counts` to cover the bins from `low` to `high`.
     fn grow_to(&mut self, low: usize, high: usize) {
         if self.counts.is_empty() {

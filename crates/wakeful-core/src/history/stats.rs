@@ -3,7 +3,7 @@
 //! intervals, and only within the span.
 
 use super::rollup::{LastHeartbeat, LoadTimes, Rollup};
-use super::{Exclusions, Outage, PerStatus};
+use super::{Exclusions, HistoryStatus, Outage, PerStatus};
 use crate::time::Millis;
 use std::time::Duration;
 
@@ -61,6 +61,17 @@ impl SpanStats {
     pub fn no_data(&self) -> u64 {
         let length = self.to.0.saturating_sub(self.from.0).max(0).cast_unsigned();
         length.saturating_sub(self.millis.total())
+    }
+
+    /// The share of checks that were fast: those within the limit count fully, those within four
+    /// times of it by half, and those that were down not at all. `None` without any.
+    pub fn apdex(&self, limit: Duration) -> Option<f64> {
+        let limit = super::micros(limit);
+        let sketch = &self.times.load.sketch;
+        let fast = sketch.count_up_to(limit);
+        let tolerable = sketch.count_up_to(limit.saturating_mul(4)) - fast;
+        let all = sketch.count() + self.checks[HistoryStatus::Down];
+        (all > 0).then(|| (fast as f64 + tolerable as f64 / 2.0) / all as f64)
     }
 
     fn cover_until(&mut self, until: Millis) {

@@ -46,6 +46,12 @@ fn of_checks(mut view: View, monitor: &Monitor) -> View {
     if monitor.evidence != EvidenceLevel::default() {
         view = view.with("evidence", monitor.evidence.as_str());
     }
+    if let Some(degraded) = &monitor.degraded {
+        view = view.with("degraded", json!(degraded));
+    }
+    if let Some(slo) = &monitor.slo {
+        view = view.with("slo", json!(slo));
+    }
     view
 }
 
@@ -59,7 +65,11 @@ fn of_spec(view: View, spec: &Spec) -> View {
         Spec::Dns(dns) => of_dns(view, dns),
         Spec::Group(group) => of_group(view, group),
         Spec::Http(http) | Spec::HttpKeyword(http) => of_http(view, http),
-        Spec::Ping(ping) => view.with("hostname", ping.hostname.to_string()),
+        Spec::Ping(ping) => view
+            .with("hostname", ping.hostname.to_string())
+            .with("ping.count", ping.echoes.count)
+            .with("ping.spacing", ping.echoes.spacing)
+            .with("ping.size", ping.echoes.size),
         Spec::Tcp(tcp) => view.with("hostname", tcp.hostname.to_string()).with("port", tcp.port),
     }
 }

@@ -19,10 +19,12 @@ use crate::assert::Assertions;
 use crate::dependency::Dependency;
 use crate::evidence::EvidenceLevel;
 use crate::flapping::FlapLimit;
+use crate::health::Degraded;
 use crate::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use crate::region::{Quorum, Regions};
 use crate::secret::Secret;
 use crate::severity::Severity;
+use crate::slo::Slo;
 use crate::stored_as_text::stored_as_text;
 use crate::time::Millis;
 
@@ -71,6 +73,9 @@ pub struct Monitor {
     pub assertions: Assertions,
     /// How much of what its checks see is stored.
     pub evidence: EvidenceLevel,
+    /// When it counts as degraded although it is up; `None`: only when its assertions say so.
+    pub degraded: Option<Box<Degraded>>,
+    pub slo: Option<Slo>,
     /// The last part of the push URL.
     pub push_token: Option<Secret>,
     pub created: Millis,
@@ -184,6 +189,8 @@ mod tests {
             quorum: Quorum::default(),
             assertions: Vec::new(),
             evidence: EvidenceLevel::default(),
+            degraded: None,
+            slo: None,
             push_token: None,
             created: Millis(0),
             modified: Millis(0),

@@ -23,7 +23,7 @@ pub use api::ApiSpec;
 pub use dns::{DnsSpec, RecordType, Resolver};
 pub use group::GroupSpec;
 pub use http::{Authentication, AuthenticationKind, Body, HttpSpec, Keyword, Method, Username};
-pub use ping::PingSpec;
+pub use ping::{Echoes, PingSpec};
 pub use tcp::TcpSpec;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

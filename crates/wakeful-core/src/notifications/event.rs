@@ -40,6 +40,9 @@ event_types! {
     FLAPPING = "monitor.flapping",
     /// It no longer does.
     STEADY = "monitor.steady",
+    /// The monitor is up, but not as it should be.
+    DEGRADED = "monitor.degraded",
+    RESTORED = "monitor.restored",
     ACKNOWLEDGED = "alert.acknowledged",
     ASSIGNED = "alert.assigned",
     COMMENTED = "alert.commented",
@@ -54,6 +57,9 @@ event_types! {
     HANDOVER = "oncall.handover",
     TEST = "notifier.test",
 }
+
+/// Those that report the end of an alert with the result of a check.
+pub const CLOSING_TYPES: &[&str] = &[UP, RESTORED];
 
 /// Those about alerts, which came later: notifiers from before do not get them.
 pub const ALERT_TYPES: &[&str] = &[ACKNOWLEDGED, ASSIGNED, COMMENTED, ESCALATED, RESOLVED];
@@ -102,6 +108,11 @@ pub struct EventData {
     /// Why the target is down, as a word that programs can rely on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+    /// The health of the monitor: up, degraded, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degraded_since: Option<String>,
     /// What the check saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<EventEvidence>,
@@ -188,6 +199,8 @@ impl EventData {
             cause: None,
             regions: Vec::new(),
             reason: None,
+            health: None,
+            degraded_since: None,
             evidence: None,
             severity: None,
             alert_status: None,
@@ -303,13 +316,15 @@ impl Event {
             COMMENTED => ("down", "down", "The provider is working on it."),
             UP => ("up", "down", "200 OK"),
             FLAPPING => ("down", "down", "4 outages in 31 min"),
-            STEADY => ("up", "up", "200 OK"),
+            STEADY | RESTORED => ("up", "up", "200 OK"),
+            DEGRADED => ("up", "up", "200 OK; slower than 500 ms"),
             CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
             TEST => return Some(Self::test(event, notifier, now)),
             _ => return announcement::example(kind, event, now),
         };
-        let out =
-            (![CERTIFICATE, FLAPPING, STEADY].contains(&kind)).then(|| Duration::from_secs(240));
+        let is_health = [DEGRADED, RESTORED].contains(&kind);
+        let out = (!is_health && ![CERTIFICATE, FLAPPING, STEADY].contains(&kind))
+            .then(|| Duration::from_secs(240));
         Some(Self {
             kind: kind.to_owned(),
             timestamp: now.to_string(),
@@ -317,6 +332,8 @@ impl Event {
                 CERTIFICATE => format!("[{NAME}] {message}"),
                 FLAPPING => format!("[{NAME}] flapping: {message}"),
                 STEADY => format!("[{NAME}] steady: {status}, {message}"),
+                DEGRADED => format!("[{NAME}] degraded: {message}"),
+                RESTORED => format!("[{NAME}] restored: {message}"),
                 REMINDER => format!("[{NAME}] still down after 4 min: {message}"),
                 ACKNOWLEDGED => format!("[{NAME}] acknowledged by Ann: {message}"),
                 ASSIGNED => format!("[{NAME}] assigned to Ann: {message}"),
@@ -339,7 +356,11 @@ impl Event {
                 load_time: Some(182.4),
                 down_since: out.map(|span| now.before(span).to_string()),
                 down_seconds: out.map(|span| span.as_secs()),
-                severity: Some(Severity::Critical),
+                severity: Some(if is_health { Severity::Warning } else { Severity::Critical }),
+                reason: is_health.then_some(Reason::Slow),
+                health: is_health
+                    .then(|| if kind == DEGRADED { "degraded" } else { "up" }.to_owned()),
+                degraded_since: is_health.then(|| now.before(Duration::from_secs(240)).to_string()),
                 acknowledged_by: (kind == ACKNOWLEDGED).then(|| "Ann".to_owned()),
                 assignee: (kind == ASSIGNED).then(|| "Ann".to_owned()),
                 commented_by: (kind == COMMENTED).then(|| "Ann".to_owned()),

@@ -93,6 +93,8 @@ mod tests {
             quorum: Default::default(),
             assertions: Default::default(),
             evidence: Default::default(),
+            degraded: None,
+            slo: None,
             push_token: None,
             created: Millis(0),
             modified: Millis(0),

@@ -72,7 +72,7 @@ impl Track {
         outages: &[Outage],
         (from, to): (Millis, Millis),
     ) -> Self {
-        let counts = |status| matches!(status, HistoryStatus::Up | HistoryStatus::Down);
+        let counts = |status: HistoryStatus| status.is_up() || status == HistoryStatus::Down;
         let mut checked: Vec<(Millis, Millis)> = Vec::new();
         let mut last = before;
         let mut cover = |last: Option<LastHeartbeat>, until: Millis| {
@@ -82,7 +82,7 @@ impl Track {
         };
         for rollup in rollups {
             cover(last, rollup.first);
-            let known = rollup.millis[HistoryStatus::Up] + rollup.millis[HistoryStatus::Down];
+            let known = rollup.millis.up() + rollup.millis[HistoryStatus::Down];
             let end = rollup.first.0.saturating_add_unsigned(known).min(rollup.last.at.0);
             cover(
                 Some(LastHeartbeat {

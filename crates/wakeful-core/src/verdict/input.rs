@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::Status;
 use crate::Invalid;
 use crate::observation::{Fault, Observation, sanitize};
 use crate::serde_millis;
@@ -23,6 +22,9 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     pub up: bool,
+    /// Up, but not as it should be.
+    #[serde(default)]
+    pub degraded: bool,
     pub message: String,
     #[serde(with = "serde_millis::micros")]
     pub load_time: Option<Duration>,
@@ -30,16 +32,18 @@ pub struct Report {
 
 impl Report {
     /// The statuses that a target can report.
-    pub const STATUSES: &[Status] = &[Status::Up, Status::Down];
+    pub const STATUSES: &[&str] = &["up", "degraded", "down"];
 
     /// Parses the status of a report, in any letter case.
     pub fn parse(status: &str) -> Result<Self, Invalid> {
-        let reported = Status::parse(&status.trim().to_ascii_lowercase())
-            .filter(|status| Self::STATUSES.contains(status))
-            .ok_or_else(|| Invalid::new("must be up or down"))?;
+        let status = status.trim().to_ascii_lowercase();
+        if !Self::STATUSES.contains(&status.as_str()) {
+            return Err(Invalid::new("must be up, degraded or down"));
+        }
         Ok(Self {
-            up: reported == Status::Up,
-            message: format!("reported {}", reported.as_str()),
+            up: status != "down",
+            degraded: status == "degraded",
+            message: format!("reported {status}"),
             load_time: None,
         })
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use crate::certificate::IssuedWarnings;
+use crate::health::{Degradation, Row};
 use crate::named_enum;
 use crate::reason::Reason;
 use crate::serde_millis;
@@ -51,6 +52,20 @@ pub struct State {
     pub failing: Option<FailureStreak>,
     #[serde(skip_serializing_if = "IssuedWarnings::is_empty")]
     pub warned: IssuedWarnings,
+    /// The last checks, if one of them was affected by something; `None` for most monitors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<Box<Row>>,
+}
+
+named_enum! {
+    /// The health of a monitor: its status, and whether it is degraded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Health {
+        Pending = "pending",
+        Up = "up",
+        Degraded = "degraded",
+        Down = "down",
+    }
 }
 
 /// A streak of failing checks, confirmed when the status is down.
@@ -68,6 +83,28 @@ pub struct FailureStreak {
 }
 
 impl State {
+    /// Since when it is degraded, and why, if it is.
+    pub fn degradation(&self) -> Option<&Degradation> {
+        self.degraded.as_ref().and_then(|row| row.degraded.as_ref())
+    }
+
+    pub fn health(&self) -> Health {
+        match self.status {
+            Status::Pending => Health::Pending,
+            Status::Down => Health::Down,
+            Status::Up if self.degradation().is_some() => Health::Degraded,
+            Status::Up => Health::Up,
+        }
+    }
+
+    /// Why it is down or degraded, if it is and that is known.
+    pub fn reason(&self) -> Option<Reason> {
+        match self.status {
+            Status::Down => self.failing.as_ref().and_then(|failing| failing.reason),
+            _ => self.degradation().map(|degradation| degradation.reason),
+        }
+    }
+
     /// The state to continue with when checks restart, after a pause or for a
     /// changed target: unconfirmed failures from before must not confirm a new
     /// one.

@@ -5,6 +5,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::health::{Degraded, HealthChangeKind};
 use crate::observation::{Certificate, Contact, FaultKind};
 use crate::reason::Reason;
 use crate::region::Region;
@@ -55,6 +56,67 @@ fn upside_down_reverses_every_verdict() {
     check("pending upside-down; missed@0", "up");
     check("up upside-down; report-up@0", "down, notify down");
     check("down upside-down; report-down@0", "up, notify up");
+}
+
+#[test]
+fn slow_checks_and_warnings_make_a_monitor_degraded() {
+    check("up slow=500; slow@0; slow@10s", "up");
+    check("up slow=500; slow@0; slow@10s; ok@20s; slow@30s", "up, degraded@0s");
+    check("up; slow@0; slow@10s; slow@20s", "up");
+    // The warnings of assertions count without any settings.
+    check("up; warn@0; warn@10s; warn@20s", "up, degraded@0s");
+    check("pending; warn@0; warn@10s; warn@20s", "up, degraded@0s");
+    check(
+        "up; warn@0; warn@10s; warn@20s; ok@30s; ok@40s; ok@50s; ok@60s",
+        "up, degraded@0s, restored",
+    );
+    // Neither a fault nor a failure that is not confirmed says anything about it.
+    check("up; warn@0; fault@1s; warn@10s; fail@15s; warn@20s", "up, degraded@0s");
+    check("up upside-down; fail@0; fail@1s; fail@2s", "up");
+}
+
+#[test]
+fn a_degraded_monitor_that_goes_down_has_one_notification() {
+    check(
+        "up; warn@0; warn@10s; warn@20s; fail@30s; fail@35s",
+        "down, degraded@0s, notify down, degraded until down",
+    );
+    check(
+        "up; warn@0; warn@10s; fail@30s; fail@35s; ok@40s; warn@50s",
+        "up, notify down, notify up",
+    );
+    check("down; warn@0; warn@10s; warn@20s", "up, notify up, degraded@0s");
+}
+
+#[test]
+fn a_report_of_degraded_takes_effect_at_once() {
+    check("up; report-degraded@0", "up, degraded@0s");
+    check("up; report-degraded@0; report-up@10s", "up, degraded@0s, restored");
+    check("pending; report-degraded@0; report-degraded@9s", "up, degraded@0s");
+    check("down; report-degraded@0", "up, notify up, degraded@0s");
+    check(
+        "up; report-degraded@0; report-down@5s",
+        "down, degraded@0s, notify down, degraded until down",
+    );
+    check("up upside-down; report-degraded@0", "down, notify down");
+}
+
+#[test]
+fn a_degraded_heartbeat_says_what_is_wrong_without_a_number_that_was_measured() {
+    let (state, steps) = run_story("up slow=500; slow@0; warn@10s; slow@20s");
+    let beats: Vec<(Beat, &str)> =
+        steps.iter().map(|step| (step.heartbeat.status, step.heartbeat.message.as_str())).collect();
+    assert_eq!(
+        beats,
+        [
+            (Beat::Degraded, "slow at 0; slower than 500 ms"),
+            (Beat::Degraded, "warn at 10000; odd"),
+            (Beat::Degraded, "slow at 20000; slower than 500 ms"),
+        ]
+    );
+    assert_eq!(state.health(), Health::Degraded);
+    assert_eq!(state.reason(), Some(Reason::Slow));
+    assert_eq!(state.degradation().expect("degraded").since, Millis(0));
 }
 
 #[test]
@@ -317,8 +379,11 @@ fn story() -> impl Strategy<Value = Vec<&'static str>> {
         "fail",
         "fault",
         "report-up",
+        "report-degraded",
         "report-down",
         "missed",
+        "warn",
+        "warn",
     ]);
     proptest::collection::vec(event, 0..40)
 }
@@ -343,8 +408,18 @@ fn check(story: &str, outcome: &str) {
 fn summary(story: &str) -> String {
     let (state, steps) = run_story(story);
     let mut words = vec![state.status.as_str().to_owned()];
-    for change in steps.iter().filter_map(|step| step.change.as_ref()).filter(|c| c.notifies()) {
-        words.push(format!("notify {}", change.status.as_str()));
+    for step in &steps {
+        if let Some(change) = step.change.as_ref().filter(|change| change.notifies()) {
+            words.push(format!("notify {}", change.status.as_str()));
+        }
+        if let Some(change) = &step.health_change {
+            let since = change.degradation.since.0 / 1_000;
+            words.push(match change.kind {
+                HealthChangeKind::Degraded => format!("degraded@{since}s"),
+                HealthChangeKind::Restored => "restored".to_owned(),
+                HealthChangeKind::WentDown => "degraded until down".to_owned(),
+            });
+        }
     }
     if let Some(last) = steps.last()
         && let Some(after) = last.recheck_after
@@ -381,6 +456,11 @@ fn begin(words: &str) -> (State, Policy) {
     for word in words {
         match word.split_once('=') {
             None if word == "upside-down" => policy.upside_down = true,
+            Some(("slow", millis)) => {
+                let slow = millis.parse().expect("a number");
+                let degraded = Degraded { slow, ..Degraded::default() };
+                policy.degraded = Some(degraded.watch(None));
+            }
             Some(("retries", number)) => policy.retries = number.parse().expect("a number"),
             _ => panic!("no setting: {word}"),
         }
@@ -394,6 +474,7 @@ fn plain() -> Policy {
         retry_interval: Duration::from_secs(5),
         upside_down: false,
         certificate_warnings: false,
+        degraded: None,
     }
 }
 
@@ -401,11 +482,17 @@ fn event(word: &str, at: i64) -> Input {
     let message = format!("{word} at {at}");
     match word {
         "ok" => Input::Observation(Observation::up(Duration::from_millis(12), message)),
+        "slow" => Input::Observation(Observation::up(Duration::from_millis(900), message)),
+        "warn" => Input::Observation(Observation {
+            warnings: vec![Warning { reason: Reason::Assertion, words: "odd".to_owned() }],
+            ..Observation::up(Duration::from_millis(12), message)
+        }),
         "fail" => {
             Input::Observation(Observation::down(Contact::Refused, Reason::ConnectRefused, message))
         }
         "fault" => Input::Fault(Fault::new(FaultKind::Network, message)),
         "report-up" => Input::Report(Report::parse("up").expect("known")),
+        "report-degraded" => Input::Report(Report::parse("degraded").expect("known")),
         "report-down" => Input::Report(Report::parse("down").expect("known")),
         "missed" => Input::Missed(Duration::from_secs(66)),
         other => panic!("no event: {other}"),

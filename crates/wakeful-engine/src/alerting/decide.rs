@@ -75,7 +75,8 @@ pub(super) fn decide(
 /// Whether what it has suppressed is decided about again: the alerts of the monitors that depend
 /// on it or, after flapping, those of the monitor itself.
 fn wakes(alert: &DueAlert, state: &AlertState) -> bool {
-    alert.facts.kind != AlertKind::Certificate && state.closed && !alert.state.closed
+    let suppresses = matches!(alert.facts.kind, AlertKind::Outage | AlertKind::Flapping);
+    suppresses && state.closed && !alert.state.closed
 }
 
 fn context(

@@ -195,6 +195,7 @@ impl Engine {
             AlertKind::Outage => event::DOWN,
             AlertKind::Certificate => event::CERTIFICATE,
             AlertKind::Flapping => event::FLAPPING,
+            AlertKind::Degraded => event::DEGRADED,
         };
         let mut notified = TriedMessages::default();
         for (id, why) in linked.chain(routed) {

@@ -57,6 +57,9 @@ pub enum Event {
         monitor: MonitorId,
         status: Status,
         previous: Option<Status>,
+        /// Whether the monitor is degraded.
+        #[serde(default)]
+        degraded: bool,
         heartbeat: Heartbeat,
     },
     /// An alert opened, ended, or somebody responded to it.

@@ -13,6 +13,7 @@ use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::time::Millis;
 use wakeful_store::RetentionLimits;
 
+use crate::bus::Edit;
 use crate::{Engine, Result};
 
 /// Heartbeats are compacted after this time: until then, adding a late one is cheap.
@@ -124,7 +125,7 @@ async fn compact_monitor(
 ) -> Result<u64> {
     let now = engine.now();
     let oldest = oldest_compacted(engine, now);
-    let mut compacted = 0;
+    let (mut compacted, mut compared) = (0, None);
     // If another node compacts the same monitor, this one continues in the next round.
     while !shutdown.is_cancelled() {
         let step = engine
@@ -132,10 +133,16 @@ async fn compact_monitor(
             .compact(monitor, now.before(COMPACTION_DELAY), oldest, HEARTBEAT_BATCH)
             .await?;
         compacted += step.heartbeats as u64;
+        compared = compared.or(step.compared);
         if !step.more || step.heartbeats == 0 {
             break;
         }
         sleep(MONITOR_PAUSE).await;
+    }
+    if let Some(team) = compared
+        && engine.store().update_baseline(monitor, now).await?
+    {
+        engine.bus().publish_edit(Edit::new(team, monitor));
     }
     Ok(compacted)
 }

@@ -2,15 +2,18 @@
 //! chart, and as summaries of many monitors.
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 use wakeful_core::access::permission;
 use wakeful_core::history::by_region::{RegionSeries, by_region};
+use wakeful_core::history::readings::{ReadingStats, readings_per_step};
 use wakeful_core::history::rollup::{Detail, Distribution};
 use wakeful_core::history::stats::{OutageStats, SpanStats, stats_per_step};
 use wakeful_core::history::{DAY, Entry, HOUR, series_step, start_of};
 use wakeful_core::id::MonitorId;
 use wakeful_core::named_enum;
+use wakeful_core::slo::{Slo, SloReport};
 use wakeful_core::time::Millis;
 use wakeful_store::{HeartbeatRange, TeamStore};
 
@@ -44,6 +47,8 @@ pub struct Series {
     pub step: Duration,
     pub source: Source,
     pub points: Vec<SpanStats>,
+    /// What the checks of a step have measured; empty for most monitors.
+    pub readings: BTreeMap<Millis, [Option<ReadingStats>; 2]>,
 }
 
 named_enum! {
@@ -76,36 +81,45 @@ pub struct Summary {
     pub beats: Vec<Entry>,
 }
 
+/// The statistics of a monitor.
+#[derive(Clone, Debug)]
+pub struct MonitorStats {
+    pub spans: Vec<Stats>,
+    /// The time within which a target responds as fast as its users expect.
+    pub apdex: Option<Duration>,
+    pub slo: Option<SloReport>,
+}
+
 impl Engine {
-    /// The standard spans until now. They begin with a full hour.
-    pub async fn standard_stats(
+    /// The standard spans until now, which begin with a full hour, or one span, as exact as the
+    /// stored history allows. `apdex` is the limit for fast checks, by default the monitor's
+    /// limit for slow ones.
+    pub async fn monitor_stats(
         &self,
         caller: &Authorized<permission::View>,
         monitor: MonitorId,
-    ) -> Result<Vec<Stats>> {
+        span: Option<(Millis, Millis)>,
+        apdex: Option<Duration>,
+    ) -> Result<MonitorStats> {
         let team = self.store().team(caller.team_access());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let now = self.now();
-        read_consistently(&past, now, Detail::Full, |reader| {
-            Box::pin(standard_stats_of(reader, now))
+        let slo = past.slo();
+        let (spans, slo) = read_consistently(&past, now, Detail::Full, |reader| {
+            Box::pin(async move {
+                let spans = match span {
+                    None => standard_stats_of(reader, now).await?,
+                    Some((from, to)) => vec![stats_of(reader, from, to).await?],
+                };
+                let slo = match slo {
+                    Some(slo) => Some(slo_report(reader, &slo, now).await?),
+                    None => None,
+                };
+                Ok((spans, slo))
+            })
         })
-        .await
-    }
-
-    /// One span, as exact as the stored history allows.
-    pub async fn stats(
-        &self,
-        caller: &Authorized<permission::View>,
-        monitor: MonitorId,
-        from: Millis,
-        to: Millis,
-    ) -> Result<Stats> {
-        let team = self.store().team(caller.team_access());
-        let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
-        read_consistently(&past, self.now(), Detail::Full, |reader| {
-            Box::pin(stats_of(reader, from, to))
-        })
-        .await
+        .await?;
+        Ok(MonitorStats { spans, apdex: apdex.or(past.slow_limit()), slo })
     }
 
     /// At most `points` equal steps of a span.
@@ -119,10 +133,16 @@ impl Engine {
         let team = self.store().team(caller.team_access());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let depth = Detail::Means;
-        read_consistently(&past, self.now(), depth, |reader| {
+        let mut series = read_consistently(&past, self.now(), depth, |reader| {
             Box::pin(series_of(reader, span.start, span.end, points))
         })
-        .await
+        .await?;
+        if past.has_readings() && series.source == Source::Raw {
+            let until = series.to.min(Millis(self.now().0 + 1));
+            let entries = past.heartbeats(series.from, until).await?;
+            series.readings = readings_per_step(&entries, series.from, series.step);
+        }
+        Ok(series)
     }
 
     /// The results of each region in the steps of a series. Hours and days do not contain
@@ -198,6 +218,14 @@ async fn standard_stats_of(reader: &mut SpanReader<'_>, now: Millis) -> Result<V
     Ok(stats)
 }
 
+/// What has been attained of an objective until now.
+async fn slo_report(reader: &mut SpanReader<'_>, slo: &Slo, now: Millis) -> Result<SloReport> {
+    let window = tally(reader, now.before(slo.window()), now).await?;
+    let hour = tally(reader, now.before(HOUR), now).await?;
+    let six_hours = tally(reader, now.before(6 * HOUR), now).await?;
+    Ok(slo.report(&window.millis, &hour.millis, &six_hours.millis))
+}
+
 async fn series_of(
     reader: &mut SpanReader<'_>,
     from: Millis,
@@ -213,7 +241,7 @@ async fn series_of(
     };
     let points =
         stats_per_step(&span_parts.rollups, span_parts.before, (from, span_parts.to), step);
-    Ok(Series { from, to, step, source, points })
+    Ok(Series { from, to, step, source, points, readings: BTreeMap::new() })
 }
 
 async fn stats_of(reader: &mut SpanReader<'_>, from: Millis, to: Millis) -> Result<Stats> {

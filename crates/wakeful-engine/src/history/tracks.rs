@@ -63,7 +63,7 @@ pub(crate) async fn monitor_track(
             for from in starts.iter().rev() {
                 let stats = tally(reader, *from, now).await?;
                 spans.push(Shares {
-                    up: stats.millis[HistoryStatus::Up],
+                    up: stats.millis.up(),
                     down: stats.millis[HistoryStatus::Down],
                 });
                 load.push(stats.times.load);

@@ -47,7 +47,7 @@ fn report(groups: &FiringGroups) -> Report {
         0 => format!("firing: {}", names.join("; ")),
         more => format!("firing: {}; and {more} more", names.join("; ")),
     };
-    Report { up, message: String::new(), load_time: None }.with_message(&message)
+    Report { up, degraded: false, message: String::new(), load_time: None }.with_message(&message)
 }
 
 #[cfg(test)]

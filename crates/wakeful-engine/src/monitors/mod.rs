@@ -22,6 +22,7 @@ use wakeful_core::dependency::{Dependency, MAX_DEPTH};
 use wakeful_core::evidence::{Evidence, EvidenceLevel};
 use wakeful_core::flapping::FlapLimit;
 use wakeful_core::group::{Counts, MAX_GROUPS, MAX_NESTING};
+use wakeful_core::health::Degraded;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use wakeful_core::maintenance::{RunningWindows, ShownCover};
@@ -32,6 +33,7 @@ use wakeful_core::reason::Reason;
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::severity::Severity;
+use wakeful_core::slo::Slo;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Input, Policy, Report, State, step};
 use wakeful_outbound::checks;
@@ -76,6 +78,8 @@ pub struct MonitorDraft {
     pub quorum: Quorum,
     pub assertions: Assertions,
     pub evidence: EvidenceLevel,
+    pub degraded: Option<Box<Degraded>>,
+    pub slo: Option<Slo>,
 }
 
 /// The result of an on-demand check.
@@ -92,7 +96,10 @@ impl CheckOutcome {
     /// What an input says beyond the heartbeat that it becomes.
     fn details(seen: &Input) -> (Option<Reason>, Option<Box<Evidence>>) {
         match seen {
-            Input::Observation(seen) => (seen.reason, seen.evidence.clone()),
+            Input::Observation(seen) => {
+                let warned = seen.warnings.first().map(|warning| warning.reason);
+                (seen.reason.or(warned), seen.evidence.clone())
+            }
             _ => (None, None),
         }
     }
@@ -374,6 +381,8 @@ impl Engine {
             quorum: draft.quorum,
             assertions: draft.assertions,
             evidence: draft.evidence,
+            degraded: draft.degraded,
+            slo: draft.slo,
             push_token: push_token.or_else(|| is_push.then(new_push_token)),
             spec: draft.spec,
             created,
@@ -643,6 +652,7 @@ impl Engine {
             retry_interval: Duration::ZERO,
             upside_down: false,
             certificate_warnings: false,
+            degraded: None,
         };
         if let Spec::Group(group) = spec {
             Self::check_group_filter(caller, spec, None)?;

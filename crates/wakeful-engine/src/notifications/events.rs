@@ -7,6 +7,7 @@ use std::time::Duration;
 use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::certificate::ExpiryWarning;
 use wakeful_core::evidence::{EvidenceContent, EvidenceOf, EvidenceRecord, MAX_EXCERPT_LENGTH};
+use wakeful_core::health::{Degradation, HealthChange, HealthChangeKind};
 use wakeful_core::heartbeat::{Heartbeat, Phases, RegionBeat};
 use wakeful_core::id::{AlertId, EventId, EvidenceId, MonitorId};
 use wakeful_core::monitors::Monitor;
@@ -16,7 +17,7 @@ use wakeful_core::reason::Reason;
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
-use wakeful_core::verdict::{Change, State, Status, Step};
+use wakeful_core::verdict::{Change, Health, State, Status, Step};
 use wakeful_store::{DueAlert, NewEvent, Record, StoredMonitor};
 
 use crate::scheduler::NewEvidence;
@@ -31,8 +32,16 @@ pub(crate) fn routine_record(
     // Evidence of a failure that was not confirmed belongs to no alert.
     let alert = step.change.as_ref().and_then(|change| change.outage.as_ref());
     let alert = alert.map(|outage| alert_id(monitor, "outage", outage.started));
+    let degraded = step.health_change.as_ref();
+    let degraded = degraded.map(|change| degraded_alert_id(monitor, &change.degradation));
     Record {
-        evidence: evidence.iter().map(|new| evidence_record(monitor, alert, new)).collect(),
+        evidence: evidence
+            .iter()
+            .map(|new| {
+                let of_degraded = new.of == EvidenceOf::Degraded;
+                evidence_record(monitor, if of_degraded { degraded } else { alert }, new)
+            })
+            .collect(),
         monitor,
         seq,
         heartbeat: step.heartbeat.clone(),
@@ -57,6 +66,9 @@ pub(crate) fn verdict_record(
     let mut record = routine_record(monitor.id, seq, step, evidence);
     if let Some(change) = &step.change {
         add_change_event(&mut record, monitor, change, payload);
+    }
+    if let Some(change) = &step.health_change {
+        add_health_event(&mut record, monitor, change);
     }
     if let Some(warning) = &step.warning {
         add_warning_event(&mut record, monitor, warning);
@@ -109,6 +121,48 @@ fn add_change_event(
     };
     let event = event(monitor, kind, alert, &record.seq.to_string(), &text, &data);
     record.events.push(event);
+}
+
+/// The alert that a degraded monitor opens or closes. While it is down, the outage is reported.
+fn add_health_event(record: &mut Record, monitor: &Monitor, change: &HealthChange) {
+    let HealthChange { kind, degradation, notify } = change;
+    let alert = degraded_alert_id(monitor.id, degradation);
+    let at = record.heartbeat.at;
+    match kind {
+        HealthChangeKind::Degraded => {
+            record.opens.push(Alert::of_degradation(alert, monitor, degradation));
+        }
+        HealthChangeKind::Restored => record.closes = Some((alert, at.max(degradation.since))),
+        HealthChangeKind::WentDown => {
+            let outage = record.state.failing.as_ref().map_or(at, |failing| failing.started);
+            record.closes = Some((alert, outage.max(degradation.since)));
+        }
+    }
+    if !notify {
+        return;
+    }
+    let is_degraded = *kind == HealthChangeKind::Degraded;
+    let (kind, word) = match is_degraded {
+        true => (event::DEGRADED, "degraded"),
+        false => (event::RESTORED, "restored"),
+    };
+    let message = if is_degraded { &degradation.cause } else { &record.heartbeat.message };
+    let text = format!("[{}] {word}: {message}", monitor.name);
+    let data = EventData {
+        severity: Some(Severity::Warning),
+        message,
+        reason: Some(degradation.reason),
+        health: Some(if is_degraded { Health::Degraded } else { Health::Up }),
+        degraded_since: Some(degradation.since),
+        evidence: shown_evidence(&record.evidence).filter(|_| is_degraded),
+        ..EventData::of_verdict(record)
+    };
+    let event = event(monitor, kind, alert, &record.seq.to_string(), &text, &data);
+    record.events.push(event);
+}
+
+fn degraded_alert_id(monitor: MonitorId, degradation: &Degradation) -> AlertId {
+    alert_id(monitor, "degraded", degradation.since)
 }
 
 fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWarning) {
@@ -278,6 +332,8 @@ struct EventData<'a> {
     payload: Option<&'a Value>,
     regions: &'a [RegionBeat],
     reason: Option<Reason>,
+    health: Option<Health>,
+    degraded_since: Option<Millis>,
     evidence: Option<EventEvidence>,
 }
 
@@ -299,6 +355,8 @@ impl<'a> EventData<'a> {
             payload: None,
             regions: &record.heartbeat.regions,
             reason: None,
+            health: None,
+            degraded_since: None,
             evidence: None,
         }
     }
@@ -320,6 +378,8 @@ impl<'a> EventData<'a> {
             payload: None,
             regions: &[],
             reason: None,
+            health: None,
+            degraded_since: None,
             evidence: None,
         }
     }
@@ -342,6 +402,8 @@ impl<'a> EventData<'a> {
             payload: None,
             regions: &[],
             reason: state.failing.as_ref().and_then(|failing| failing.reason),
+            health: None,
+            degraded_since: None,
             evidence: None,
         }
     }
@@ -395,6 +457,12 @@ fn event(
     if let Some(reason) = data.reason {
         body["data"]["reason"] = json!(reason.as_str());
     }
+    if let Some(health) = data.health {
+        body["data"]["health"] = json!(health.as_str());
+    }
+    if let Some(since) = data.degraded_since {
+        body["data"]["degraded_since"] = json!(since);
+    }
     if let Some(evidence) = &data.evidence {
         body["data"]["evidence"] = json!(evidence);
     }
@@ -429,7 +497,8 @@ fn shown_evidence(evidence: &[EvidenceRecord]) -> Option<EventEvidence> {
 }
 
 fn region(beat: &RegionBeat) -> Value {
-    json!({"region": beat.region, "status": beat.status.as_str(), "message": beat.message})
+    let status = beat.status.plain().as_str();
+    json!({"region": beat.region, "status": status, "message": beat.message})
 }
 
 fn alert_id(monitor: MonitorId, kind: &str, started: Millis) -> AlertId {

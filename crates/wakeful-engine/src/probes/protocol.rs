@@ -11,6 +11,7 @@ use wakeful_core::assert::Assertion;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
+use wakeful_core::monitors::spec::Echoes;
 use wakeful_core::observation::{Fault, Observation};
 use wakeful_core::one_line::one_line;
 use wakeful_core::region::{ProbeName, Region};
@@ -35,8 +36,10 @@ const MAX_VERSION_CHARS: usize = 64;
 const MAX_FEATURES: usize = 64;
 /// A probe judges assertions. An older one would ignore them and report a target as up.
 pub(super) const ASSERTIONS: &str = "assertions";
+/// A probe sends several echoes in one check. An older one would send one, and lose nothing.
+pub(super) const ECHOES: &str = "echoes";
 /// What this version can do.
-pub(super) const FEATURES: &[&str] = &[ASSERTIONS];
+pub(super) const FEATURES: &[&str] = &[ASSERTIONS, ECHOES];
 /// How often a probe says hello.
 pub(super) const HELLO_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -221,7 +224,13 @@ impl CheckRequest {
 
     /// What a probe must be able to do for this check.
     pub(super) fn needs(&self) -> &'static [&'static str] {
-        if self.assertions.is_empty() { &[] } else { &[ASSERTIONS] }
+        let has_echoes = matches!(&self.spec, Spec::Ping(ping) if ping.echoes != Echoes::default());
+        match (self.assertions.is_empty(), has_echoes) {
+            (true, false) => &[],
+            (false, false) => &[ASSERTIONS],
+            (true, true) => &[ECHOES],
+            (false, true) => &[ASSERTIONS, ECHOES],
+        }
     }
 
     /// The approximate size of the message in bytes.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::heartbeat::RegionBeat;
 use wakeful_core::id::MonitorId;
-use wakeful_core::monitors::Spec;
+use wakeful_core::monitors::{Monitor, Spec};
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::quorum::{RegionResult, RegionResults};
 use wakeful_core::region::{Quorum, Region, Regions};
@@ -25,12 +25,17 @@ use crate::scheduler::{CheckParams, CheckResult, check_from_here};
 pub(crate) struct RegionQuorum {
     pub(crate) regions: Regions,
     pub(crate) quorum: Quorum,
+    /// How many regions must fail to make a target degraded that is up; 0: off.
+    partial: u8,
 }
 
 impl RegionQuorum {
     /// `None` for a monitor that only its own node checks, so it takes no memory.
-    pub(crate) fn of(regions: &Regions, quorum: Quorum) -> Option<Arc<Self>> {
-        (!regions.only_local()).then(|| Arc::new(Self { regions: regions.clone(), quorum }))
+    pub(crate) fn of(monitor: &Monitor) -> Option<Arc<Self>> {
+        let Monitor { regions, quorum, degraded, .. } = monitor;
+        let partial = degraded.as_ref().map_or(0, |degraded| degraded.regions);
+        (!regions.only_local())
+            .then(|| Arc::new(Self { regions: regions.clone(), quorum: *quorum, partial }))
     }
 }
 
@@ -93,6 +98,7 @@ async fn check_regions(
         quorum: region_quorum.quorum,
         expected: region_quorum.regions.count(),
         upside_down: check.upside_down,
+        partial: region_quorum.partial,
         results: join_all(regions).await,
     };
     let local = Region::local();

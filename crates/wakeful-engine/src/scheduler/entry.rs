@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::assert::Assertions;
 use wakeful_core::evidence::EvidenceLevel;
+use wakeful_core::health::{Degraded, Usual};
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::{Interval, Monitor, Spec};
 use wakeful_core::observation::Certificate;
@@ -33,6 +34,8 @@ pub(super) struct Entry {
     pub(super) assertions: Option<Arc<Assertions>>,
     /// `None`: only its own node checks it.
     pub(super) region_quorum: Option<Arc<RegionQuorum>>,
+    /// `None` for most monitors.
+    health: Option<Box<HealthSettings>>,
     pub(super) state: State,
     pub(super) seq: i64,
     pub(super) revision: i64,
@@ -62,6 +65,18 @@ pub(super) struct Entry {
     pub(super) resumed: bool,
 }
 
+/// When a monitor counts as degraded.
+struct HealthSettings {
+    degraded: Degraded,
+    usual: Option<Usual>,
+}
+
+impl HealthSettings {
+    fn of(degraded: Option<Box<Degraded>>, usual: Option<Usual>) -> Option<Box<Self>> {
+        degraded.map(|degraded| Box::new(Self { degraded: *degraded, usual }))
+    }
+}
+
 /// A span of up to 49 days in half the space.
 #[derive(Clone, Copy)]
 struct Millis32(u32);
@@ -81,7 +96,7 @@ impl From<Millis32> for Duration {
 impl Entry {
     /// A monitor that was not in memory. It is not due yet.
     pub(super) fn new(stored: StoredMonitor, target_version: u32) -> Self {
-        let StoredMonitor { monitor, state, seq, revision } = stored;
+        let StoredMonitor { mut monitor, state, usual, seq, revision } = stored;
         Self {
             id: monitor.id,
             team: monitor.team,
@@ -95,7 +110,8 @@ impl Entry {
             upside_down: monitor.upside_down_mode,
             certificate_warnings: Policy::of(&monitor).certificate_warnings,
             active: monitor.isactive,
-            region_quorum: RegionQuorum::of(&monitor.regions, monitor.quorum),
+            region_quorum: RegionQuorum::of(&monitor),
+            health: HealthSettings::of(monitor.degraded.take(), usual),
             spec: Arc::new(monitor.spec),
             assertions: shared(monitor.assertions),
             evidence: monitor.evidence,
@@ -119,7 +135,9 @@ impl Entry {
         target_version: u32,
         now: u64,
     ) {
-        let region_quorum = RegionQuorum::of(&monitor.regions, monitor.quorum);
+        let region_quorum = RegionQuorum::of(&monitor);
+        let usual = self.health.take().and_then(|health| health.usual);
+        self.health = HealthSettings::of(monitor.degraded.take(), usual);
         let assertions = shared(std::mem::take(&mut monitor.assertions));
         let target_changed = *self.spec != monitor.spec
             || self.assertions != assertions
@@ -155,6 +173,13 @@ impl Entry {
             () if interval_changed => self.schedule().next(now, now),
             () => self.due,
         };
+    }
+
+    /// Takes over what is usual for it.
+    pub(super) fn set_usual(&mut self, usual: Option<Usual>) {
+        if let Some(health) = &mut self.health {
+            health.usual = usual;
+        }
     }
 
     /// Results of running checks no longer count, nor do failures that are not confirmed.
@@ -286,6 +311,7 @@ impl Entry {
             retry_interval: self.retry_interval.into(),
             upside_down: self.upside_down,
             certificate_warnings: self.certificate_warnings,
+            degraded: self.health.as_ref().map(|health| health.degraded.watch(health.usual)),
         }
     }
 

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wakeful_core::evidence::{EvidenceContent, EvidenceOf};
+use wakeful_core::health::HealthChangeKind;
 use wakeful_core::heartbeat::Beat;
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::Observation;
@@ -61,7 +62,9 @@ impl HeldEvidence {
         step: &Step,
         observation: Option<&Observation>,
     ) -> Vec<NewEvidence> {
-        if !was_failing && step.state.failing.is_none() {
+        let degraded = (step.health_change.as_ref())
+            .filter(|change| change.kind == HealthChangeKind::Degraded);
+        if !was_failing && step.state.failing.is_none() && degraded.is_none() {
             return Vec::new();
         }
         let at = step.heartbeat.at;
@@ -69,6 +72,9 @@ impl HeldEvidence {
             let bytes = size(&content);
             Seen { at, content: Box::new(content), bytes }
         });
+        if !was_failing && degraded.is_some() {
+            return seen.map(|seen| seen.into_new(EvidenceOf::Degraded)).into_iter().collect();
+        }
         let mut held = self.lock();
         let changed = step.change.as_ref();
         match (step.heartbeat.status, changed.map(|change| (change.previous, change.status))) {
@@ -84,13 +90,13 @@ impl HeldEvidence {
                 }
                 Vec::new()
             }
-            (Beat::Up, Some((Status::Down, _))) => {
+            (Beat::Up | Beat::Degraded, Some((Status::Down, _))) => {
                 let last = held.take(monitor).and_then(|streak| streak.last);
                 let last = last.map(|last| last.into_new(EvidenceOf::Last));
                 let recovery = seen.map(|seen| seen.into_new(EvidenceOf::Recovery));
                 last.into_iter().chain(recovery).collect()
             }
-            (Beat::Up, _) => {
+            (Beat::Up | Beat::Degraded, _) => {
                 let first = held.take(monitor).and_then(|streak| streak.first);
                 first.map(|first| first.into_new(EvidenceOf::Blip)).into_iter().collect()
             }
@@ -166,6 +172,7 @@ mod tests {
             retry_interval: Duration::ZERO,
             upside_down: false,
             certificate_warnings: false,
+            degraded: None,
         };
         let (mut state, mut written) = (State::default(), Vec::new());
         let monitor = MonitorId::new(Millis(0), [1; 10]);

@@ -134,6 +134,8 @@ pub(crate) async fn job(engine: &Engine, team: TeamId, notifiers: &[NotifierId])
         quorum: Default::default(),
         assertions: Default::default(),
         evidence: Default::default(),
+        degraded: None,
+        slo: None,
         push_token: None,
         created: NOW,
         modified: NOW,

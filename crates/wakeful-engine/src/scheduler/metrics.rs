@@ -16,7 +16,7 @@ pub(super) struct CheckMetrics {
 impl CheckMetrics {
     pub(super) fn new() -> Self {
         let faults = FaultKind::ALL.iter().map(|kind| kind.as_str());
-        let results: Vec<&str> = ["up", "down"].into_iter().chain(faults).collect();
+        let results: Vec<&str> = ["up", "degraded", "down"].into_iter().chain(faults).collect();
         let checks = Kind::ALL
             .iter()
             .filter(|kind| **kind != Kind::Api)
@@ -42,7 +42,8 @@ impl CheckMetrics {
 
     pub(super) fn check_ended(&self, kind: Kind, seen: &Input) {
         let result = match seen {
-            Input::Observation(seen) if seen.up => "up",
+            Input::Observation(seen) if seen.up && seen.warnings.is_empty() => "up",
+            Input::Observation(seen) if seen.up => "degraded",
             Input::Observation(_) => "down",
             Input::Fault(fault) => fault.kind.as_str(),
             // Nothing was checked.

@@ -128,7 +128,7 @@ pub(crate) struct CheckParams {
     pub(crate) spec: Arc<Spec>,
     assertions: Option<Arc<Assertions>>,
     evidence: EvidenceLevel,
-    /// Whether the last check failed: what this one sees is then compared with it.
+    /// Whether one of the last checks was not healthy: what this one sees is then compared with it.
     is_failing: bool,
     pub(crate) timeout: Duration,
     pub(crate) interval: Duration,
@@ -144,7 +144,7 @@ impl CheckParams {
             spec: Arc::clone(&entry.spec),
             assertions: entry.assertions.clone(),
             evidence: entry.evidence,
-            is_failing: entry.state.failing.is_some(),
+            is_failing: entry.state.failing.is_some() || entry.state.degraded.is_some(),
             timeout: entry.timeout(),
             interval: entry.interval(),
             region_quorum: entry.region_quorum.clone(),
@@ -285,6 +285,7 @@ impl Scheduler {
                 entry.catch_up(stored.state, stored.seq);
                 entry.due = self.due_after_resume(entry, now, monitors);
             }
+            entry.set_usual(stored.usual);
             if entry.revision < stored.revision {
                 entry.set(stored.monitor, stored.revision, self.next_target_version(), now);
             } else if entry.resumed && reason == LoadReason::Saved {

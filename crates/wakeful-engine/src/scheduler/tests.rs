@@ -35,6 +35,8 @@ fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
         quorum: Default::default(),
         assertions: Default::default(),
         evidence: Default::default(),
+        degraded: None,
+        slo: None,
         push_token: None,
         created: WALL,
         modified: WALL,
@@ -47,7 +49,7 @@ fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
         load_time: Some(Duration::from_millis(12)),
         ..State::default()
     };
-    StoredMonitor { monitor, state, seq: 1, revision: 1 }
+    StoredMonitor { monitor, state, usual: None, seq: 1, revision: 1 }
 }
 
 fn http(number: u64) -> Spec {

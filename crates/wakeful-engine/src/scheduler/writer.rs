@@ -83,7 +83,9 @@ impl PendingResult {
     }
 
     fn is_change(&self) -> bool {
-        self.step.change.is_some() || self.step.warning.is_some()
+        self.step.change.is_some()
+            || self.step.health_change.is_some()
+            || self.step.warning.is_some()
     }
 
     /// Whether somebody waits until it is recorded.
@@ -620,6 +622,7 @@ fn finish_batch(engine: &Engine, batch: Vec<PendingResult>, stale: &[Grant]) {
             monitor,
             status: step.state.status,
             previous: step.change.map(|change| change.previous),
+            degraded: step.state.degradation().is_some(),
             heartbeat: step.heartbeat,
         });
     }
@@ -646,6 +649,7 @@ mod tests {
             retry_interval: Duration::ZERO,
             upside_down: false,
             certificate_warnings: false,
+            degraded: None,
         };
         let seen = Input::Report(Report::parse("up").expect("known"));
         let step = step(&state, seen, &policy, NOW);

@@ -603,6 +603,7 @@ fn down(monitor: &Monitor, random: [u8; 10], now: Millis) -> Record {
         load_time: None,
         phases: Phases::default(),
         regions: Vec::new(),
+        readings: Default::default(),
     };
     Record {
         monitor: monitor.id,

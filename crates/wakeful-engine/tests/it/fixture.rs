@@ -225,6 +225,8 @@ pub(crate) fn tcp(address: SocketAddr) -> MonitorDraft {
         quorum: Default::default(),
         assertions: Default::default(),
         evidence: Default::default(),
+        degraded: None,
+        slo: None,
     }
 }
 

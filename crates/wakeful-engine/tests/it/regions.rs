@@ -31,6 +31,7 @@ fn record(monitor: MonitorId, seq: i64, at: Millis, regions: Vec<RegionBeat>) ->
         load_time: Some(Duration::from_millis(10)),
         phases: Phases::default(),
         regions,
+        readings: Default::default(),
     };
     Record {
         monitor,

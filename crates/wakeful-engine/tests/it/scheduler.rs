@@ -209,6 +209,8 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
             quorum: Default::default(),
             assertions: Default::default(),
             evidence: Default::default(),
+            degraded: None,
+            slo: None,
             push_token: None,
             created: fixture.wall_clock.now(),
             modified: fixture.wall_clock.now(),

@@ -203,6 +203,7 @@ async fn storm(setup: Setup, number: u32) -> Duration {
                 load_time: None,
                 phases: Default::default(),
                 regions: Vec::new(),
+                readings: Default::default(),
             },
             state: State {
                 status: Status::Down,

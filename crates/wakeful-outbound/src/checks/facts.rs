@@ -12,6 +12,7 @@ use wakeful_core::time::Millis;
 
 use super::dns::DnsFacts;
 use super::http::HttpFacts;
+use super::ping::PingFacts;
 use super::{CheckRequest, TargetAnswer};
 use crate::net::buffered::SMALL_BODY_BYTES;
 use crate::net::tls::fingerprint_and_key;
@@ -35,6 +36,7 @@ pub(super) struct CheckFacts<'a> {
     net: &'a Net,
     common: Common,
     dns: Option<&'a DnsFacts>,
+    ping: Option<PingFacts>,
 }
 
 impl<'a> CheckFacts<'a> {
@@ -54,7 +56,8 @@ impl<'a> CheckFacts<'a> {
             tls: trace.tls.as_ref().map(|tls| super::evidence::describe_tls(tls)),
             now: net.clock().now(),
         };
-        Self { net, common, dns: answer.dns.as_deref() }
+        let ping = answer.ping.as_deref().copied();
+        Self { net, common, dns: answer.dns.as_deref(), ping }
     }
 
     /// Judges the assertions: here, or on another thread if that takes a while, in the turn of
@@ -72,6 +75,7 @@ impl<'a> CheckFacts<'a> {
                 spec: request.spec,
                 http: trace.http.as_deref(),
                 dns: self.dns,
+                ping: self.ping,
                 json: trace.http.as_deref().map(|http| Json::new(http.text().as_bytes())),
                 pattern: &|text| self.net.patterns().get(text),
             };
@@ -109,6 +113,7 @@ impl<'a> CheckFacts<'a> {
                 spec: &spec,
                 http: http.as_deref(),
                 dns: None,
+                ping: None,
                 json: http.as_deref().map(|http| Json::new(http.text().as_bytes())),
                 pattern: &|text| {
                     let known = patterns.iter().find(|(known, _)| known == text);
@@ -131,6 +136,7 @@ struct AllFacts<'a> {
     spec: &'a Spec,
     http: Option<&'a HttpFacts>,
     dns: Option<&'a DnsFacts>,
+    ping: Option<PingFacts>,
     json: Option<Json<'a>>,
     pattern: &'a dyn Fn(&str) -> Option<Arc<Pattern>>,
 }
@@ -139,6 +145,10 @@ impl Facts for AllFacts<'_> {
     fn find(&self, source: Source, property: &str) -> Found<'_> {
         match source {
             Source::Json => self.json.as_ref().map_or(Found::Missing, Found::Json),
+            Source::ResponseTime if matches!(property, "min" | "max") => {
+                self.ping(source, property)
+            }
+            Source::Loss | Source::Jitter => self.ping(source, property),
             Source::ResponseTime => self.common.time(property),
             Source::Address => text(self.common.address.as_deref()),
             Source::Tls => self.common.tls(property),
@@ -162,6 +172,17 @@ impl Facts for AllFacts<'_> {
 
     fn redacted(&self, text: &str) -> String {
         super::evidence::redactor(self.spec).text(text)
+    }
+}
+
+impl AllFacts<'_> {
+    /// One echo has neither losses nor jitter, and is the fastest and the slowest.
+    fn ping(&self, source: Source, property: &str) -> Found<'_> {
+        match &self.ping {
+            Some(ping) => ping.find(source, property),
+            None if source == Source::ResponseTime => self.common.time(""),
+            None => Found::number(Some(0.0)),
+        }
     }
 }
 

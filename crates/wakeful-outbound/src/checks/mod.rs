@@ -16,6 +16,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::assert::{Assertion, Judged, Path, Source};
 use wakeful_core::evidence::EvidenceLevel;
+use wakeful_core::heartbeat::Readings;
 use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::Spec;
 use wakeful_core::observation::{Contact, Fault, FaultKind, Observation};
@@ -25,6 +26,7 @@ use crate::net::error::ProbeError;
 use crate::net::{Deadline, Net, Trace};
 use dns::DnsFacts;
 use facts::CheckFacts;
+use ping::PingFacts;
 
 /// How much of a body is read: enough for a page, and more for keywords.
 const MAX_HTTP_BODY: usize = 1 << 20;
@@ -150,6 +152,7 @@ struct TargetAnswer {
     /// Whether there was a response at all.
     measured: bool,
     dns: Option<Box<DnsFacts>>,
+    ping: Option<Box<PingFacts>>,
 }
 
 impl TargetAnswer {
@@ -161,6 +164,7 @@ impl TargetAnswer {
             load_time: None,
             measured: true,
             dns: None,
+            ping: None,
         }
     }
 
@@ -197,6 +201,10 @@ impl TargetAnswer {
         };
         if observed.up {
             observed.warnings = judged.warnings();
+        }
+        observed.readings = judged.readings();
+        if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty()) {
+            observed.readings = Readings::of([Some(ping.loss), Some(ping.jitter)]);
         }
         let is_healthy = observed.up && observed.warnings.is_empty();
         if (request.always || !is_healthy) && request.evidence != EvidenceLevel::None {

@@ -1,4 +1,5 @@
-//! Ping: up when an ICMP echo reply arrives. One socket per family serves all
+//! Ping: up when an ICMP echo reply arrives. A check may send several echoes, to measure how many
+//! are lost and how much their times differ. One socket per family serves all
 //! concurrent checks; a reply is matched by the token it carries, which the
 //! kernel, unlike identifier and sequence, never rewrites.
 
@@ -14,8 +15,9 @@ use tokio::net::UdpSocket;
 use tokio::sync::{OnceCell, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use wakeful_core::assert::{Found, Source};
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::monitors::spec::PingSpec;
+use wakeful_core::monitors::spec::{Echoes, PingSpec};
 use wakeful_core::observation::FaultKind;
 
 use super::TargetAnswer;
@@ -45,11 +47,88 @@ pub(super) async fn check(
     trace.stage = Stage::Waiting;
     let resend_interval = deadline.share(3).min(RESEND_INTERVAL);
     let addrs = one_of_each_family(&addrs);
+    if spec.echoes != Echoes::default() {
+        return several(net, &spec.echoes, &addrs, deadline, trace).await;
+    }
     let (from, took) = net.pinger().echo(net, &addrs, resend_interval).await?;
     trace.phases.first_byte = Some(took);
     trace.address = Some(SocketAddr::new(from, 0));
     let message = format!("{from} answered");
     Ok(TargetAnswer { load_time: Some(took), ..TargetAnswer::up(message) })
+}
+
+/// Several echoes: up when at least one returns.
+async fn several(
+    net: &Net,
+    echoes: &Echoes,
+    addrs: &[SocketAddr],
+    deadline: Deadline,
+    trace: &mut Trace,
+) -> Result<TargetAnswer, ProbeError> {
+    let mut worst: Option<ProbeError> = None;
+    // If there is another family, it gets half of the time.
+    let share = deadline.share(u32::try_from(addrs.len()).unwrap_or(1));
+    for addr in addrs {
+        net.guard().check(*addr)?;
+        let facts = match net.pinger().echoes(*addr, echoes, share).await {
+            Ok(Some(facts)) => facts,
+            Ok(None) => continue,
+            Err(failure) => {
+                worst = Some(failure.or_more_specific(worst));
+                continue;
+            }
+        };
+        trace.phases.first_byte = Some(facts.mean);
+        trace.address = Some(*addr);
+        let message =
+            if facts.loss > 0.0 { "some echoes were lost" } else { "all echoes returned" };
+        return Ok(TargetAnswer {
+            load_time: Some(facts.mean),
+            ping: Some(Box::new(facts)),
+            ..TargetAnswer::up(message)
+        });
+    }
+    Err(worst.unwrap_or_else(ProbeError::no_answer))
+}
+
+/// What several echoes have shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PingFacts {
+    /// Percent.
+    pub(super) loss: f64,
+    /// Milliseconds: the mean difference between neighboring echoes.
+    pub(super) jitter: f64,
+    mean: Duration,
+    min: Duration,
+    max: Duration,
+}
+
+impl PingFacts {
+    /// Of the times of the echoes that returned, in the order of sending.
+    fn of(sent: u8, times: &[Duration]) -> Option<Self> {
+        let (min, max) = (times.iter().min()?, times.iter().max()?);
+        let returned = u32::try_from(times.len()).unwrap_or(u32::MAX);
+        let differences: f64 =
+            times.windows(2).map(|pair| pair[1].abs_diff(pair[0]).as_secs_f64() * 1e3).sum();
+        Some(Self {
+            loss: f64::from(u32::from(sent).saturating_sub(returned)) * 100.0 / f64::from(sent),
+            jitter: if returned > 1 { differences / f64::from(returned - 1) } else { 0.0 },
+            mean: times.iter().sum::<Duration>() / returned,
+            min: *min,
+            max: *max,
+        })
+    }
+
+    pub(super) fn find(&self, source: Source, property: &str) -> Found<'_> {
+        let millis = |span: Duration| Some(span.as_micros() as f64 / 1e3);
+        Found::number(match (source, property) {
+            (Source::Loss, _) => Some(self.loss),
+            (Source::Jitter, _) => Some((self.jitter * 1e3).round() / 1e3),
+            (_, "min") => millis(self.min),
+            (_, "max") => millis(self.max),
+            _ => None,
+        })
+    }
 }
 
 fn one_of_each_family(addrs: &[SocketAddr]) -> Vec<SocketAddr> {
@@ -78,7 +157,7 @@ impl Pinger {
         for round in 0.. {
             let addr = addrs[round % addrs.len()];
             net.guard().check(addr)?;
-            match self.send(addr).await {
+            match self.send(addr, Echoes::default().size).await {
                 Ok(echo) => sent.0.push(echo),
                 Err(failure) => worst = Some(failure.or_more_specific(worst)),
             }
@@ -98,14 +177,45 @@ impl Pinger {
         Err(ProbeError::no_answer())
     }
 
-    async fn send(&self, addr: SocketAddr) -> Result<Echo, ProbeError> {
+    /// Sends several echoes to one address, and waits for them for as long as the time allows;
+    /// `None` if none returns.
+    async fn echoes(
+        &self,
+        addr: SocketAddr,
+        echoes: &Echoes,
+        within: Duration,
+    ) -> Result<Option<PingFacts>, ProbeError> {
+        let end = Instant::now() + within;
+        // They must not take more than half of the time, so that the last one can return.
+        let spacing = echoes.spacing().min(within / 2 / u32::from(echoes.count));
+        let mut sent = Vec::with_capacity(echoes.count.into());
+        for place in 0..echoes.count {
+            if place > 0 {
+                tokio::time::sleep(spacing).await;
+            }
+            sent.push(self.send(addr, echoes.size).await?);
+        }
+        let mut times = Vec::with_capacity(sent.len());
+        for echo in &mut sent {
+            // An echo that takes much longer than the others before it is lost.
+            let longest = times.iter().max().copied().unwrap_or(within);
+            let patience = (longest * 4).max(RESEND_INTERVAL);
+            let until = end.min(Instant::now() + patience);
+            if let Ok(Ok(at)) = tokio::time::timeout_at(until, &mut echo.back).await {
+                times.push(at.duration_since(echo.sent));
+            }
+        }
+        Ok(PingFacts::of(echoes.count, &times))
+    }
+
+    async fn send(&self, addr: SocketAddr, size: u16) -> Result<Echo, ProbeError> {
         let (family, domain) = match addr {
             SocketAddr::V4(_) => (&self.v4, Domain::IPV4),
             SocketAddr::V6(_) => (&self.v6, Domain::IPV6),
         };
         // A failure is not cached: the privilege may be granted while we run.
         let family = family.get_or_try_init(|| async { Family::open(domain) }).await?;
-        family.send(addr).await
+        family.send(addr, size).await
     }
 }
 
@@ -192,13 +302,13 @@ impl Family {
         Ok(Self { socket, waiting, domain, tokens: Tokens::new()?, _reader: reader })
     }
 
-    async fn send(&self, to: SocketAddr) -> Result<Echo, ProbeError> {
+    async fn send(&self, to: SocketAddr, size: u16) -> Result<Echo, ProbeError> {
         let token = self.tokens.next();
         let (waiter, back) = oneshot::channel();
         self.waiting.lock().insert(token, (to.ip(), waiter));
         let sent = Instant::now();
         let echo = Echo { to: to.ip(), sent, token, back, waiting: self.waiting.clone() };
-        let packet = request(self.domain, token);
+        let packet = request(self.domain, token, size);
         self.socket.send_to(&packet, to).await.map_err(|error| ProbeError::from_io(&error))?;
         Ok(echo)
     }
@@ -285,13 +395,13 @@ async fn read_replies(socket: Arc<UdpSocket>, waiting: Arc<Waiters>, domain: Dom
 }
 
 /// An echo request that carries the token. The identifier is the token's start;
-/// unprivileged sockets replace it with their own.
-fn request(domain: Domain, token: u128) -> [u8; 24] {
+/// unprivileged sockets replace it with their own. Zeros follow, up to the size.
+fn request(domain: Domain, token: u128, size: u16) -> Vec<u8> {
     let token = token.to_be_bytes();
-    let mut packet = [0; 24];
+    let mut packet = vec![0; 8 + usize::from(size).max(token.len())];
     packet[0] = if domain == Domain::IPV4 { 8 } else { 128 };
     packet[4..8].copy_from_slice(&token[..4]);
-    packet[8..].copy_from_slice(&token);
+    packet[8..24].copy_from_slice(&token);
     if domain == Domain::IPV4 {
         let sum = checksum(&packet);
         packet[2..4].copy_from_slice(&sum.to_be_bytes());
@@ -342,13 +452,14 @@ mod tests {
 
     #[test]
     fn the_checksum_of_a_request_is_valid() {
-        assert_eq!(checksum(&request(Domain::IPV4, TOKEN)), 0);
+        assert_eq!(checksum(&request(Domain::IPV4, TOKEN, 16)), 0);
+        assert_eq!(checksum(&request(Domain::IPV4, TOKEN, 1_400)), 0);
         assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
     }
 
     #[test]
     fn a_reply_gives_its_token_with_and_without_an_ip_header() {
-        let mut reply = request(Domain::IPV4, TOKEN);
+        let mut reply = request(Domain::IPV4, TOKEN, 16);
         reply[0] = 0;
         assert_eq!(token_of(Domain::IPV4, &reply), Some(TOKEN));
         let with_header = [&[0x45; 20][..], &reply].concat();
@@ -359,7 +470,7 @@ mod tests {
 
     #[test]
     fn other_packets_have_no_token() {
-        let request = request(Domain::IPV4, TOKEN);
+        let request = request(Domain::IPV4, TOKEN, 16);
         assert_eq!(token_of(Domain::IPV4, &request), None, "our own request on loopback");
         assert_eq!(token_of(Domain::IPV6, &request), None);
         for length in 0..24 {
@@ -368,6 +479,16 @@ mod tests {
             assert_eq!(token_of(Domain::IPV4, &short), None, "{length}");
         }
         assert_eq!(token_of(Domain::IPV4, &[0x4F; 24]), None, "a header longer than the packet");
+    }
+
+    #[test]
+    fn loss_and_jitter_follow_from_the_echoes_that_returned() {
+        let times = [10, 14, 12].map(Duration::from_millis);
+        let facts = PingFacts::of(5, &times).expect("some returned");
+        assert_eq!((facts.loss, facts.jitter, facts.mean), (40.0, 3.0, Duration::from_millis(12)));
+        let one = PingFacts::of(4, &times[..1]).expect("one returned");
+        assert_eq!((one.loss, one.jitter), (75.0, 0.0));
+        assert_eq!(PingFacts::of(4, &[]), None);
     }
 
     #[test]

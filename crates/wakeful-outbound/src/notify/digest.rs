@@ -46,7 +46,8 @@ pub fn event(id: EventId, events: &[Event], now: Millis) -> Event {
 
 /// The worst that has happened.
 fn status(events: &[Event]) -> Option<&'static str> {
-    let is_over = |event: &Event| event.is(event::UP) || event.is(event::STEADY);
+    let ends = [event::UP, event::STEADY, event::RESTORED];
+    let is_over = |event: &Event| ends.iter().any(|kind| event.is(kind));
     if events.iter().any(is_down) {
         Some("down")
     } else if events.iter().any(is_warning) {
@@ -62,7 +63,7 @@ pub fn is_down(event: &Event) -> bool {
 }
 
 fn is_warning(event: &Event) -> bool {
-    [event::CERTIFICATE, event::FLAPPING].contains(&event.kind.as_str())
+    [event::CERTIFICATE, event::FLAPPING, event::DEGRADED].contains(&event.kind.as_str())
 }
 
 fn lines(events: &[Event]) -> String {
@@ -131,6 +132,8 @@ mod tests {
             (&[event::UP, event::ESCALATED], Some("down")),
             (&[event::UP, event::FLAPPING], Some("warning")),
             (&[event::UP, event::STEADY], Some("up")),
+            (&[event::UP, event::DEGRADED], Some("warning")),
+            (&[event::RESTORED], Some("up")),
             (&[event::UP, event::ACKNOWLEDGED], None),
         ] {
             assert_eq!(status(kinds).as_deref(), expected, "{kinds:?}");

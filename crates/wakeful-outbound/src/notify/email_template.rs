@@ -151,6 +151,8 @@ fn default_subject(event: &Event) -> String {
         event::UP => format!("[Up] {name} is up again after {lasted}"),
         event::FLAPPING => format!("[Flapping] {name}: {}", event.data.message),
         event::STEADY => format!("[Steady] {}", template::title(event)),
+        event::DEGRADED => format!("[Degraded] {name}: {}", event.data.message),
+        event::RESTORED => format!("[Restored] {}", template::title(event)),
         event::CERTIFICATE => format!("[Certificate] {name}: {}", event.data.message),
         event::ACKNOWLEDGED => format!("[Acknowledged] {}", template::title(event)),
         event::ASSIGNED => format!("[Assigned] {}", template::title(event)),
@@ -234,6 +236,8 @@ fn status_label(event: &Event) -> &'static str {
         event::UP => "Up",
         event::FLAPPING => "Flapping",
         event::STEADY => "Steady",
+        event::DEGRADED => "Degraded",
+        event::RESTORED => "Restored",
         event::CERTIFICATE => "Certificate",
         event::ACKNOWLEDGED => "Acknowledged",
         event::ASSIGNED => "Assigned",
@@ -252,6 +256,8 @@ fn line(event: &Event) -> Value {
         event::DOWN | event::REMINDER | event::ESCALATED => "DOWN",
         event::UP => "UP  ",
         event::FLAPPING => "FLAP",
+        event::DEGRADED => "SLOW",
+        event::RESTORED => "OK  ",
         event::CERTIFICATE => "CERT",
         event::MAINTENANCE_SCHEDULED | event::MAINTENANCE_STARTED | event::MAINTENANCE_ENDED => {
             "WORK"

@@ -40,12 +40,12 @@ pub enum Phase {
 impl Phase {
     fn of(event: &Event) -> Self {
         match event.kind.as_str() {
-            event::DOWN | event::FLAPPING | event::CERTIFICATE => Self::Opens,
+            event::DOWN | event::FLAPPING | event::CERTIFICATE | event::DEGRADED => Self::Opens,
             event::REMINDER | event::ESCALATED => Self::Repeats,
             event::ACKNOWLEDGED => Self::Acknowledged,
             event::ASSIGNED => Self::Assigned,
             event::RESOLVED => Self::Resolved,
-            event::UP | event::STEADY => Self::Ends,
+            event::UP | event::STEADY | event::RESTORED => Self::Ends,
             event::TEST => Self::Test,
             event::DIGEST => match event.data.status.as_deref() {
                 Some("down" | "warning") => Self::Opens,

@@ -89,8 +89,10 @@ impl Style {
             event::DOWN | event::REMINDER | event::ESCALATED => {
                 Self { emoji: "🔴", color: 0xc2_29_0a }
             }
-            event::UP => Self { emoji: "✅", color: 0x2f_8f_0a },
-            event::CERTIFICATE | event::FLAPPING => Self { emoji: "⚠️", color: 0xb7_79_00 },
+            event::UP | event::RESTORED => Self { emoji: "✅", color: 0x2f_8f_0a },
+            event::CERTIFICATE | event::FLAPPING | event::DEGRADED => {
+                Self { emoji: "⚠️", color: 0xb7_79_00 }
+            }
             event::COMMENTED => Self { emoji: "💬", color: 0x5b_6b_7b },
             event::MAINTENANCE_SCHEDULED
             | event::MAINTENANCE_STARTED
@@ -111,6 +113,8 @@ pub fn title(event: &Event) -> String {
         event::UP if event.data.down_eventid.is_some() => format!("{name} was down"),
         event::UP => format!("{name} is up again"),
         event::FLAPPING => format!("{name} is flapping"),
+        event::DEGRADED => format!("{name} is degraded"),
+        event::RESTORED => format!("{name} is no longer degraded"),
         event::STEADY => {
             let status = event.data.status.as_deref().unwrap_or_default();
             format!("{name} no longer flaps, it is {status}")

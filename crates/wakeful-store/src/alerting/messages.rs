@@ -357,7 +357,7 @@ impl Store {
                  join deliveries d on d.alert_id = unhex(r.value)
                  join notifiers n on n.id = d.notifier_id
                  where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
-                                'alert.escalated')
+                                'monitor.degraded', 'alert.escalated')
                  and n.disabled_at is null
                  group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet",
             postgres: "select d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet,
@@ -367,7 +367,7 @@ impl Store {
                  join deliveries d on d.alert_id = cast(r.value as uuid)
                  join notifiers n on n.id = d.notifier_id
                  where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
-                                'alert.escalated')
+                                'monitor.degraded', 'alert.escalated')
                  and n.disabled_at is null
                  group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet"
         )

@@ -90,6 +90,7 @@ struct StateRow<'a> {
     load_time: Option<i64>,
     failing: Option<String>,
     warned: Option<String>,
+    degraded: Option<String>,
     seq: i64,
 }
 
@@ -106,6 +107,7 @@ impl<'a> StateRow<'a> {
             load_time: state.load_time.map(micros),
             failing: state.failing.as_ref().map(json),
             warned: Some(&state.warned).filter(|given| !IssuedWarnings::is_empty(given)).map(json),
+            degraded: state.degraded.as_deref().map(json),
             seq: record.seq,
         }
     }
@@ -120,6 +122,7 @@ struct HeartbeatRow<'a> {
     load_time: Option<i64>,
     phases: Option<String>,
     regions: Option<String>,
+    readings: Option<String>,
 }
 
 impl<'a> HeartbeatRow<'a> {
@@ -135,6 +138,7 @@ impl<'a> HeartbeatRow<'a> {
             load_time: heartbeat.load_time.map(micros),
             phases: phases.map(json),
             regions: Some(&heartbeat.regions).filter(|regions| !regions.is_empty()).map(json),
+            readings: Some(&heartbeat.readings).filter(|one| !one.is_empty()).map(json),
         }
     }
 }
@@ -162,12 +166,13 @@ impl Statement {
 }
 
 static UPDATE_STATES: LazyLock<Statement> = LazyLock::new(|| {
-    Statement::new(10, |values| {
+    Statement::new(11, |values| {
         format!(
             "update monitor_states
              set status = r.column2, since = r.column3, last_check = r.column4,
                  last_message = r.column5, load_time = r.column6, failing = r.column7,
-                 warned = r.column8, seq = r.column9, blocked = r.column10
+                 warned = r.column8, seq = r.column9, blocked = r.column10,
+                 degraded = r.column11
              from (values {values}) r
              where monitor_states.monitor_id = r.column1 and monitor_states.seq < r.column9"
         )
@@ -182,12 +187,12 @@ static INSERT_KNOWN_HEARTBEATS: LazyLock<Statement> = LazyLock::new(|| {
 });
 
 fn insert(condition: &str) -> Statement {
-    Statement::new(8, |values| {
+    Statement::new(9, |values| {
         format!(
             "insert into heartbeats
-             (monitor_id, at, seq, status, message, load_time, phases, regions)
+             (monitor_id, at, seq, status, message, load_time, phases, regions, readings)
              select r.column1, r.column2, r.column3, r.column4, r.column5, r.column6, r.column7,
-                    r.column8
+                    r.column8, r.column9
              from (values {values}) r
              where {condition}
              on conflict do nothing"
@@ -213,7 +218,8 @@ async fn sqlite_states(db: &mut SqliteConnection, rows: &[StateRow<'_>]) -> Resu
                 .bind(row.failing.as_deref())
                 .bind(row.warned.as_deref())
                 .bind(row.seq)
-                .bind(row.blocked);
+                .bind(row.blocked)
+                .bind(row.degraded.as_deref());
         }
         // Unbound values are null, which is no monitor's id.
         written += query.execute(&mut *db).await?.rows_affected();
@@ -242,7 +248,8 @@ async fn sqlite_heartbeats(
                 .bind(row.message)
                 .bind(row.load_time)
                 .bind(row.phases.as_deref())
-                .bind(row.regions.as_deref());
+                .bind(row.regions.as_deref())
+                .bind(row.readings.as_deref());
         }
         written += query.execute(&mut *db).await?.rows_affected();
         rest = remaining;
@@ -260,10 +267,10 @@ async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result
         "update monitor_states s
          set status = r.status, since = r.since, last_check = r.last_check,
              last_message = r.last_message, load_time = r.load_time, failing = r.failing,
-             warned = r.warned, seq = r.seq, blocked = r.blocked
-         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+             warned = r.warned, seq = r.seq, blocked = r.blocked, degraded = r.degraded
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
               as r(id, status, since, last_check, last_message, load_time, failing, warned, seq,
-                   blocked)
+                   blocked, degraded)
          where s.monitor_id = r.id and s.seq < r.seq",
     )
     .bind(column(rows, |row| row.monitor))
@@ -276,6 +283,7 @@ async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result
     .bind(column(rows, |row| row.warned.as_deref()))
     .bind(column(rows, |row| row.seq))
     .bind(column(rows, |row| row.blocked))
+    .bind(column(rows, |row| row.degraded.as_deref()))
     .execute(db)
     .await
     .map(|_| ())
@@ -287,10 +295,11 @@ async fn postgres_heartbeats(
 ) -> Result<u64, Error> {
     sqlx::query(
         "insert into heartbeats
-         (monitor_id, at, seq, status, message, load_time, phases, regions)
-         select r.id, r.at, r.seq, r.status, r.message, r.load_time, r.phases, r.regions
-         from unnest($1, $2, $3, $4, $5, $6, $7, $8)
-              as r(id, at, seq, status, message, load_time, phases, regions)
+         (monitor_id, at, seq, status, message, load_time, phases, regions, readings)
+         select r.id, r.at, r.seq, r.status, r.message, r.load_time, r.phases, r.regions,
+                r.readings
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
+              as r(id, at, seq, status, message, load_time, phases, regions, readings)
          join monitor_states s on s.monitor_id = r.id
          on conflict do nothing",
     )
@@ -302,6 +311,7 @@ async fn postgres_heartbeats(
     .bind(column(rows, |row| row.load_time))
     .bind(column(rows, |row| row.phases.as_deref()))
     .bind(column(rows, |row| row.regions.as_deref()))
+    .bind(column(rows, |row| row.readings.as_deref()))
     .execute(db)
     .await
     .map(|done| done.rows_affected())

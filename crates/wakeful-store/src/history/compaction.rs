@@ -10,7 +10,8 @@ use uuid::Uuid;
 use wakeful_core::history::block_codec::BLOCK_CAPACITY;
 use wakeful_core::history::rollup::{self, Detail, Rollup};
 use wakeful_core::history::{DAY, Entry, HOUR, in_order, start_of};
-use wakeful_core::id::MonitorId;
+use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 
@@ -28,6 +29,8 @@ pub struct CompactionResult {
     pub heartbeats: usize,
     /// More is left than fits into one step, or another node compacted this monitor.
     pub more: bool,
+    /// The team of a monitor that is compared with its usual times, which may have changed.
+    pub compared: Option<TeamId>,
 }
 
 /// Monitors with heartbeats to compact. `last` is where the next page begins,
@@ -124,7 +127,7 @@ impl Store {
         oldest_retained: Millis,
         limit: u32,
     ) -> Result<CompactionResult> {
-        let done = |more| CompactionResult { heartbeats: 0, more };
+        let done = |more| CompactionResult { heartbeats: 0, more, compared: None };
         let Some(stored) = self.monitors_by_id(&[monitor]).await?.pop() else {
             return Ok(done(false));
         };
@@ -148,6 +151,7 @@ impl Store {
             Ok(true) => Ok(CompactionResult {
                 heartbeats: range.count,
                 more: range.count == limit as usize,
+                compared: compared(&stored.monitor),
             }),
             // Another node compacted the same monitor: plan again.
             Ok(false) | Err(StoreError::Taken) => Ok(done(true)),
@@ -395,6 +399,11 @@ impl Store {
     }
 }
 
+fn compared(monitor: &Monitor) -> Option<TeamId> {
+    let degraded = monitor.degraded.as_ref().filter(|degraded| degraded.factor > 0);
+    degraded.map(|_| monitor.team)
+}
+
 async fn write_plan(tx: &mut Tx, monitor: MonitorId, plan: &CompactionPlan) -> Result<()> {
     delete_blocks(tx, monitor, &plan.replaced).await?;
     insert_blocks(tx, monitor, &plan.blocks).await?;
@@ -465,9 +474,11 @@ async fn insert_blocks(tx: &mut Tx, monitor: MonitorId, blocks: &[NewBlock]) -> 
         for NewBlock { from, to, count, packed } in blocks {
             let phases = Some(&packed.phases[..]).filter(|phases| !phases.is_empty());
             let regions = Some(&packed.regions[..]).filter(|regions| !regions.is_empty());
+            let readings = Some(&packed.readings[..]).filter(|readings| !readings.is_empty());
             sqlx::query(
-                "insert into blocks (monitor_id, from_at, to_at, count, data, phases, regions)
-                 values ($1, $2, $3, $4, $5, $6, $7)",
+                "insert into blocks
+                 (monitor_id, from_at, to_at, count, data, phases, regions, readings)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8)",
             )
             .bind(monitor.uuid())
             .bind(from)
@@ -476,6 +487,7 @@ async fn insert_blocks(tx: &mut Tx, monitor: MonitorId, blocks: &[NewBlock]) -> 
             .bind(&packed.data[..])
             .bind(phases)
             .bind(regions)
+            .bind(readings)
             .execute(&mut *db)
             .await?;
         }

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 use uuid::Uuid;
-use wakeful_core::heartbeat::{Beat, Heartbeat, Phases};
+use wakeful_core::heartbeat::{Beat, Heartbeat, Phases, Readings};
 use wakeful_core::history::Entry;
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
@@ -41,6 +41,7 @@ struct Row {
     load_time: Option<i64>,
     phases: Option<String>,
     regions: Option<String>,
+    readings: Option<String>,
 }
 
 from_row!(Row, |row| Self {
@@ -51,6 +52,7 @@ from_row!(Row, |row| Self {
     load_time: row.try_get("load_time")?,
     phases: row.try_get("phases")?,
     regions: row.try_get("regions")?,
+    readings: row.try_get("readings")?,
 });
 
 impl Row {
@@ -64,19 +66,21 @@ impl Row {
             Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
             None => Vec::new(),
         };
+        let readings = match &self.readings {
+            Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
+            None => Readings::default(),
+        };
         let at = Millis(self.at);
         let heartbeat = Heartbeat {
             at,
-            status: [Beat::Up, Beat::Down, Beat::Unknown]
-                .into_iter()
-                .find(|beat| beat.as_str() == self.status)
-                .ok_or_else(damaged)?,
+            status: Beat::parse(&self.status).ok_or_else(damaged)?,
             message: self.message,
             load_time: self
                 .load_time
                 .map(|span| std::time::Duration::from_micros(span.max(0).cast_unsigned())),
             phases,
             regions,
+            readings,
         };
         Ok((HeartbeatKey { at, seq: self.seq }, heartbeat))
     }
@@ -146,7 +150,7 @@ impl Store {
         let before = span.before.unwrap_or(HeartbeatKey { at: Millis(i64::MAX), seq: i64::MAX });
         let rows: Vec<Row> = read!(self, |db| {
             sqlx::query_as(
-                "select at, seq, status, message, load_time, phases, regions
+                "select at, seq, status, message, load_time, phases, regions, readings
                  from heartbeats
                  where monitor_id = $1
                  and at >= $2 and at < $3
@@ -175,7 +179,7 @@ impl Store {
     ) -> Result<Vec<(HeartbeatKey, Heartbeat)>> {
         let rows: Vec<Row> = read!(self, |db| {
             sqlx::query_as(
-                "select at, seq, status, message, load_time, phases, regions
+                "select at, seq, status, message, load_time, phases, regions, readings
                  from heartbeats
                  where monitor_id = $1 and at <= $2
                  order by at, seq

@@ -4,6 +4,7 @@
 //! is damaged on disk is logged, skipped and left unchanged; the others can still
 //! be read.
 
+mod baseline;
 mod blocks;
 pub(crate) mod bulk;
 mod compaction;
@@ -32,6 +33,7 @@ pub(crate) struct Block {
     pub(crate) data: Vec<u8>,
     pub(crate) phases: Option<Vec<u8>>,
     pub(crate) regions: Option<Vec<u8>>,
+    pub(crate) readings: Option<Vec<u8>>,
 }
 
 from_row!(Block, |row| Self {
@@ -39,6 +41,7 @@ from_row!(Block, |row| Self {
     data: row.try_get("data")?,
     phases: row.try_get("phases")?,
     regions: row.try_get("regions")?,
+    readings: row.try_get("readings")?,
 });
 
 /// The most blocks read at once.
@@ -73,6 +76,10 @@ impl Block {
         if block_codec::unpack_regions(regions, &mut entries).is_err() {
             tracing::error!(monitor.id = %monitor, "the regions of monitor {monitor} from {from} on are damaged, skipping them");
         }
+        let readings = self.readings.as_deref().unwrap_or_default();
+        if block_codec::unpack_readings(readings, &mut entries).is_err() {
+            tracing::error!(monitor.id = %monitor, "the readings of monitor {monitor} from {from} on are damaged, skipping them");
+        }
         Ok(entries)
     }
 }
@@ -87,7 +94,7 @@ impl Store {
     ) -> Result<Vec<Block>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select from_at, data, phases, regions
+                "select from_at, data, phases, regions, readings
                  from blocks
                  where monitor_id = $1 and from_at > $4 and from_at < $3 and to_at >= $2
                  order by from_at",
@@ -147,7 +154,7 @@ impl Store {
     ) -> Result<Option<Block>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select from_at, data, phases, regions
+                "select from_at, data, phases, regions, readings
                  from blocks
                  where monitor_id = $1 and from_at < $2
                  order by from_at desc

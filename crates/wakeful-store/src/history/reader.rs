@@ -1,14 +1,17 @@
 //! One monitor's history as a team reads it.
 
+use std::time::Duration;
+use wakeful_core::health::Degraded;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::history::rollup::{Detail, LastHeartbeat, Rollup, unpack};
 use wakeful_core::history::stats::OutageStats;
 use wakeful_core::history::{DAY, Entry, Exclusions, Outage, in_order, start_of};
 use wakeful_core::id::MonitorId;
+use wakeful_core::slo::Slo;
 use wakeful_core::time::Millis;
 
 use super::{Grain, run_blocking};
-use crate::dialect::read;
+use crate::dialect::{from_row, read};
 use crate::history::heartbeats::{HeartbeatKey, HeartbeatRange};
 use crate::monitors::visible::is_visible;
 use crate::{Result, Store, TeamStore};
@@ -22,6 +25,43 @@ pub struct HistoryReader<'a> {
     interval: u32,
     outages: Vec<Outage>,
     exclusions: Exclusions,
+    settings: HistorySettings,
+}
+
+/// The settings of a monitor that its statistics depend on.
+#[derive(Clone, Copy, Default)]
+struct HistorySettings {
+    slow: Option<Duration>,
+    slo: Option<Slo>,
+    has_readings: bool,
+}
+
+struct SettingsRow {
+    interval: i64,
+    has_exclusions: bool,
+    degraded: Option<String>,
+    slo: Option<String>,
+    has_readings: bool,
+}
+
+from_row!(SettingsRow, |row| Self {
+    interval: row.try_get(0)?,
+    has_exclusions: row.try_get(1)?,
+    degraded: row.try_get(2)?,
+    slo: row.try_get(3)?,
+    has_readings: row.try_get(4)?,
+});
+
+impl SettingsRow {
+    fn settings(&self) -> HistorySettings {
+        let degraded = self.degraded.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let slow = degraded.map(|degraded: Degraded| degraded.slow).filter(|slow| *slow > 0);
+        HistorySettings {
+            slow: slow.map(|millis| Duration::from_millis(millis.into())),
+            slo: self.slo.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+            has_readings: self.has_readings,
+        }
+    }
 }
 
 /// The extent of a history: the first days with compacted data, by kind, and the
@@ -63,10 +103,13 @@ impl HistoryExtent {
 impl TeamStore<'_> {
     /// The history of a monitor; `None` when the team has no such monitor.
     pub async fn history(&self, monitor: MonitorId) -> Result<Option<HistoryReader<'_>>> {
-        let row: Option<(i64, bool)> = read!(self.store, |db| {
+        let row: Option<SettingsRow> = read!(self.store, |db| {
             sqlx::query_as(concat!(
                 "select m.heartbeat_interval,
-                        exists (select 1 from exclusions e where e.monitor_id = m.id)
+                        exists (select 1 from exclusions e where e.monitor_id = m.id),
+                        m.degraded, m.slo,
+                        (m.kind = 'ping' and m.spec like '%\"count\":%')
+                        or coalesce(m.assertions like '%\"chart\":true%', false)
                  from monitors m
                  where m.id = $1 and m.team_id = $2 and ",
                 is_visible!("3")
@@ -77,15 +120,23 @@ impl TeamStore<'_> {
             .fetch_optional(db)
             .await
         })?;
-        let Some((interval, has_exclusions)) = row else { return Ok(None) };
-        let interval = u32::try_from(interval).unwrap_or(u32::MAX);
+        let Some(row) = row else { return Ok(None) };
+        let interval = u32::try_from(row.interval).unwrap_or(u32::MAX);
         let outages = self.store.outages(monitor).await?;
-        let exclusions = if has_exclusions {
+        let exclusions = if row.has_exclusions {
             self.store.exclusions(monitor).await?
         } else {
             Exclusions::default()
         };
-        Ok(Some(HistoryReader { store: self.store, monitor, interval, outages, exclusions }))
+        let settings = row.settings();
+        Ok(Some(HistoryReader {
+            store: self.store,
+            monitor,
+            interval,
+            outages,
+            exclusions,
+            settings,
+        }))
     }
 }
 
@@ -102,6 +153,20 @@ impl HistoryReader<'_> {
 
     pub fn interval(&self) -> u32 {
         self.interval
+    }
+
+    /// The fixed limit above which a check is slow.
+    pub fn slow_limit(&self) -> Option<Duration> {
+        self.settings.slow
+    }
+
+    pub fn slo(&self) -> Option<Slo> {
+        self.settings.slo
+    }
+
+    /// Whether its checks measure numbers.
+    pub fn has_readings(&self) -> bool {
+        self.settings.has_readings
     }
 
     pub(super) fn store(&self) -> &Store {

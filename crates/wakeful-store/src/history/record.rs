@@ -323,7 +323,7 @@ fn opened_alerts(records: &[Record]) -> String {
         .iter()
         .flat_map(|record| record.opens.iter().map(move |alert| (record, alert)))
         .map(|(record, alert)| {
-            let opened = event_of(record, alert.id, |kind| kind != event::UP);
+            let opened = event_of(record, alert.id, |kind| !event::CLOSING_TYPES.contains(&kind));
             AlertRow::of(alert, opened, record.heartbeat.at)
         })
         .collect();
@@ -366,7 +366,7 @@ fn closed_alerts(records: &[Record]) -> String {
         .iter()
         .filter_map(|record| Some((record, record.closes?)))
         .map(|(record, (id, ended))| {
-            let closed = event_of(record, id, |kind| kind == event::UP);
+            let closed = event_of(record, id, |kind| event::CLOSING_TYPES.contains(&kind));
             let due = closed.is_some().then_some(record.heartbeat.at.0);
             CloseRow { id: id.uuid().into(), ended: ended.0, due, closed }
         })

@@ -41,7 +41,9 @@ macro_rules! matches {
              and m.id > $2
              and s.monitor_id = m.id
              and (cast($3 as text) is null or m.kind = $3)
-             and (cast($4 as text) is null or s.status = $4)
+             and (cast($4 as text) is null or s.status = $4
+                  or ($4 = 'degraded' and s.status = 'up'
+                      and s.degraded like '%\"degraded\":%'))
              and (cast($5 as text) is null
                   or replace(',' || substr(m.tags, 2), $5, '') <> ',' || substr(m.tags, 2))
              and (cast($6 as text) is null or m.search like $6 escape '!')

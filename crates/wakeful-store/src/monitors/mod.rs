@@ -19,16 +19,19 @@ pub use graph::{MemberCandidate, StoredGroup};
 pub use inbound::{FiringGroups, MAX_FIRING_GROUPS, ReportedGroup};
 
 use std::time::Duration;
+use wakeful_core::health::Usual;
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitors::{Kind, Monitor};
 use wakeful_core::severity::Severity;
-use wakeful_core::verdict::{State, Status};
+use wakeful_core::verdict::{Health, State};
 
 /// A monitor with its current state.
 #[derive(Clone, Debug)]
 pub struct StoredMonitor {
     pub monitor: Monitor,
     pub state: State,
+    /// The usual times of its checks, if it is compared with them.
+    pub usual: Option<Usual>,
     /// The sequence number of the last verdict.
     pub seq: i64,
     /// The number of times it was saved; a higher one is newer.
@@ -47,7 +50,8 @@ pub struct LinkedNotifier {
 #[derive(Clone, Debug, Default)]
 pub struct MonitorQuery {
     pub kind: Option<Kind>,
-    pub status: Option<Status>,
+    /// A monitor that is up may be degraded.
+    pub status: Option<Health>,
     pub tag: Option<String>,
     /// A part of the name, the target or a tag, ignoring case.
     pub q: Option<String>,

@@ -1,5 +1,6 @@
 //! Maps rows to monitors and seals their secrets.
 
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 use uuid::Uuid;
 use wakeful_core::evidence::EvidenceLevel;
@@ -27,7 +28,7 @@ macro_rules! columns {
          m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
          s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
          s.blocked, m.severity, m.flap_outages, m.flap_within, m.policy_id,
-         m.assertions, m.evidence"
+         m.assertions, m.evidence, m.degraded, m.slo, s.degraded, s.baseline"
     };
 }
 pub(super) use columns;
@@ -76,6 +77,10 @@ pub(super) struct Row {
     policy: Option<Uuid>,
     assertions: Option<String>,
     evidence: Option<String>,
+    degraded: Option<String>,
+    slo: Option<String>,
+    health: Option<String>,
+    baseline: Option<String>,
 }
 
 // By position: names would be looked up for each column of each row.
@@ -114,6 +119,10 @@ from_row!(Row, |row| Self {
     policy: row.try_get(31)?,
     assertions: row.try_get(32)?,
     evidence: row.try_get(33)?,
+    degraded: row.try_get(34)?,
+    slo: row.try_get(35)?,
+    health: row.try_get(36)?,
+    baseline: row.try_get(37)?,
 });
 
 impl Row {
@@ -159,11 +168,19 @@ impl Row {
                 Some(text) => EvidenceLevel::parse(text).map_err(|_| damaged())?,
                 None => EvidenceLevel::default(),
             },
+            degraded: maybe_json(self.degraded.as_deref())?,
+            slo: maybe_json(self.slo.as_deref())?,
             push_token: None,
             created: Millis(self.created),
             modified: Millis(self.modified),
         };
-        Ok(StoredMonitor { monitor, state: self.state()?, seq: self.seq, revision: self.revision })
+        Ok(StoredMonitor {
+            monitor,
+            state: self.state()?,
+            usual: maybe_json(self.baseline.as_deref())?,
+            seq: self.seq,
+            revision: self.revision,
+        })
     }
 
     fn state(&self) -> Result<State> {
@@ -177,13 +194,9 @@ impl Row {
             load_time: self
                 .load_time
                 .map(|span| Duration::from_micros(span.max(0).cast_unsigned())),
-            failing: self
-                .failing
-                .as_deref()
-                .map(serde_json::from_str)
-                .transpose()
-                .map_err(|_| damaged())?,
+            failing: maybe_json(self.failing.as_deref())?,
             warned: warned.map_err(|_| damaged())?.unwrap_or_default(),
+            degraded: maybe_json(self.health.as_deref())?,
         })
     }
 
@@ -199,6 +212,10 @@ impl Row {
         }
         Ok(stored)
     }
+}
+
+fn maybe_json<T: DeserializeOwned>(text: Option<&str>) -> Result<Option<T>> {
+    text.map(serde_json::from_str).transpose().map_err(|_| damaged())
 }
 
 /// A monitor's spec and secrets as stored.

@@ -23,7 +23,7 @@ pub const MAX_LONG_REQUEST_BYTES: usize = 16 << 20;
 /// same number.
 const SHORT_REQUEST_BYTES: usize = 16_384;
 
-/// Binds the settings as $1 to $26 of both statements.
+/// Binds the settings as $1 to $28 of both statements.
 macro_rules! with_settings {
     ($statement:expr, $team:expr, $monitor:expr, $sealed:expr) => {
         $statement
@@ -53,6 +53,8 @@ macro_rules! with_settings {
             .bind($monitor.policy.map(PolicyId::uuid))
             .bind(Some(&$monitor.assertions).filter(|all| !all.is_empty()).map(json))
             .bind(evidence($monitor))
+            .bind($monitor.degraded.as_deref().map(json))
+            .bind($monitor.slo.as_ref().map(json))
     };
 }
 
@@ -109,9 +111,9 @@ impl TeamStore<'_> {
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
                   push_token, modified, resend_interval, regions, quorum, severity, flap_outages,
-                  flap_within, policy_id, assertions, evidence, created, slot)
+                  flap_within, policy_id, assertions, evidence, degraded, slo, created, slot)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)",
+                         $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)",
             );
             with_settings!(insert, self.team, monitor, sealed)
                 .bind(monitor.created.0)
@@ -197,9 +199,9 @@ impl TeamStore<'_> {
                      upside_down_mode = $12, tags = $13, search = $14, push_digest = $15,
                      push_token = $16, modified = $17, resend_interval = $18, regions = $19,
                      quorum = $20, severity = $21, flap_outages = $22, flap_within = $23,
-                     policy_id = $24, assertions = $25, evidence = $26,
+                     policy_id = $24, assertions = $25, evidence = $26, degraded = $27, slo = $28,
                      revision = revision + 1
-                 where id = $1 and team_id = $2 and revision = $27",
+                 where id = $1 and team_id = $2 and revision = $29",
             );
             with_settings!(update, self.team, monitor, sealed)
                 .bind(read.revision)

@@ -73,7 +73,13 @@ pub(crate) async fn sign_up(store: &Store) -> (TeamId, UserId, SessionId) {
 
 /// A monitor as read with this revision.
 pub(crate) fn stored(monitor: &Monitor, revision: i64) -> StoredMonitor {
-    StoredMonitor { monitor: monitor.clone(), state: State::default(), seq: 0, revision }
+    StoredMonitor {
+        monitor: monitor.clone(),
+        state: State::default(),
+        usual: None,
+        seq: 0,
+        revision,
+    }
 }
 
 pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
@@ -99,6 +105,8 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         quorum: Default::default(),
         assertions: Default::default(),
         evidence: Default::default(),
+        degraded: None,
+        slo: None,
         push_token: None,
         created: NOW,
         modified: NOW,
@@ -142,6 +150,7 @@ pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
             load_time: Some(Duration::from_micros(1_234)),
             phases: Phases { connect: Some(Duration::from_micros(7)), ..Phases::default() },
             regions: Vec::new(),
+            readings: Default::default(),
         },
         state: State {
             status: Status::Up,

@@ -5,7 +5,7 @@ use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
 use wakeful_core::monitors::{Kind, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
-use wakeful_core::verdict::Status;
+use wakeful_core::verdict::{Health, Status};
 use wakeful_store::{AdminAuthority, Deleter, MemberOutcome, MonitorQuery, SaveOutcome, Store};
 use wakeful_testkit::{system, whole};
 
@@ -148,8 +148,8 @@ async fn filters(store: Store) {
     for (filter, names) in [
         (all.clone(), vec!["Plain 100%", "Quoted", "Site"]),
         (MonitorQuery { kind: Some(Kind::Http), ..all.clone() }, vec!["Site"]),
-        (MonitorQuery { status: Some(Status::Up), ..all.clone() }, vec!["Site"]),
-        (MonitorQuery { status: Some(Status::Pending), ..all }, vec!["Plain 100%", "Quoted"]),
+        (MonitorQuery { status: Some(Health::Up), ..all.clone() }, vec!["Site"]),
+        (MonitorQuery { status: Some(Health::Pending), ..all }, vec!["Plain 100%", "Quoted"]),
         (tag("web"), vec!["Plain 100%"]),
         (tag("Web"), vec!["Site"]),
         (tag("we"), vec![]),

@@ -254,6 +254,7 @@ async fn fill(
             load_time: Some(took),
             phases: Phases { first_byte: Some(took), ..Phases::default() },
             regions: Vec::new(),
+            readings: Default::default(),
         };
         model.push(Plain { at: at(beat).0, counts_as, took: took.as_secs_f64() * 1e3 });
         let opens = outages.iter().filter(|outage| outage.start == beat).map(|outage| Alert {

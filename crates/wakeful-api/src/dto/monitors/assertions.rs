@@ -32,6 +32,8 @@ pub(crate) struct SaveAssertion {
     /// For several values: any by default for header, record and certificate, otherwise all.
     #[schema(value_type = Option<AssertionMatch>)]
     r#match: (),
+    /// Whether its number is stored with each heartbeat; for one of them.
+    chart: Option<bool>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -47,6 +49,8 @@ pub(crate) struct AssertionBody<'a> {
     fails_as: &'static str,
     #[schema(value_type = AssertionMatch)]
     r#match: &'static str,
+    /// Whether its number is stored with each heartbeat.
+    chart: bool,
 }
 
 impl<'a> AssertionBody<'a> {
@@ -58,6 +62,7 @@ impl<'a> AssertionBody<'a> {
             target: &assertion.target,
             fails_as: assertion.fails_as.as_str(),
             r#match: assertion.matching().as_str(),
+            chart: assertion.chart,
         }
     }
 }
@@ -81,6 +86,13 @@ pub(crate) fn read(
         Some(assertion)
     });
     if let Some(sent) = sent {
+        let mut charts = sent.iter().enumerate().filter(|(_, one)| one.chart);
+        if let Some((place, _)) = charts.nth(1) {
+            fields.refuse(
+                &format!("assertions.{place}.chart"),
+                "must be true for one assertion only",
+            );
+        }
         return sent;
     }
     let old = stored.map(|old| old.assertions.clone()).unwrap_or_default();
@@ -102,6 +114,7 @@ fn read_one(fields: &mut Fields) -> Option<Assertion> {
     let target = fields.optional_scalar("target").unwrap_or_default();
     let fails_as = fields.optional("fails_as", |text| one_of(FailsAs::ALL, FailsAs::as_str, text));
     let matching = fields.optional("match", |text| one_of(Match::ALL, Match::as_str, text));
+    let chart = fields.optional_flag("chart").unwrap_or(false);
     let source = source?;
     let assertion = Assertion {
         source,
@@ -110,6 +123,7 @@ fn read_one(fields: &mut Fields) -> Option<Assertion> {
         target,
         fails_as: fails_as.unwrap_or_default(),
         matching: None,
+        chart,
     };
     // The default takes no space.
     let matching = matching.filter(|matching| *matching != assertion.matching());

@@ -9,6 +9,7 @@ pub(crate) mod bulk;
 pub(crate) mod certificate;
 mod dns;
 mod group;
+mod health;
 mod http;
 mod ping;
 pub(crate) mod request;
@@ -29,13 +30,15 @@ use wakeful_engine::{LinkedNotifier, MonitorView};
 use self::assertions::{AssertionBody, SaveAssertion};
 use self::dns::{DnsBody, SaveDns};
 use self::group::{GroupBody, SaveGroup};
+use self::health::{DegradedBody, SaveDegraded, SaveSlo, SloBody};
 use self::http::{HttpBody, SaveHttp};
+use self::ping::{PingBody, SavePing};
 use self::request::{TextOrList, TextOrNumber};
 use self::response::{blocked, millis, push_url};
 use super::Fields;
 use super::enums::{
-    DependencyKind, EvidenceLevel, KnownMonitorType, MonitorStatus, MonitorType, NotifierType,
-    Reason, Severity,
+    DependencyKind, EvidenceLevel, KnownMonitorType, MonitorHealth, MonitorStatus, MonitorType,
+    NotifierType, Reason, Severity,
 };
 
 /// Reads the settings of a type: those that are sent, and otherwise those of `old`.
@@ -85,6 +88,7 @@ struct SpecFields<'a> {
     hostname: Option<&'a str>,
     port: Option<String>,
     grace: Option<u64>,
+    ping: Option<PingBody>,
 }
 
 /// A monitor to create (without `monitorid`) or to change. Fields may also be sent in the
@@ -133,6 +137,7 @@ pub(crate) struct SaveMonitor {
     port: (),
     http: Option<SaveHttp>,
     dns: Option<SaveDns>,
+    ping: Option<SavePing>,
     group: Option<SaveGroup>,
     /// Seconds that a check may take; 0 for the default, 80 % of the interval.
     timeout: Option<u32>,
@@ -161,6 +166,8 @@ pub(crate) struct SaveMonitor {
     /// How much of what failing checks see is stored; full unless set.
     #[schema(value_type = Option<EvidenceLevel>)]
     evidence: (),
+    degraded: Option<SaveDegraded>,
+    slo: Option<SaveSlo>,
 }
 
 // Settings that do not belong to the type are null. The password is never returned; headers,
@@ -176,6 +183,7 @@ pub(crate) struct MonitorBody<'a> {
     name: &'a str,
     http: Option<HttpBody<'a>>,
     dns: Option<DnsBody<'a>>,
+    ping: Option<PingBody>,
     hostname: Option<&'a str>,
     port: Option<String>,
     notifiers: Vec<LinkedBody<'a>>,
@@ -226,7 +234,19 @@ pub(crate) struct MonitorBody<'a> {
     /// How much of what failing checks see is stored.
     #[schema(value_type = EvidenceLevel)]
     evidence: &'static str,
-    /// Why its checks fail at present; null if they do not.
+    /// When it counts as degraded although it is up; null if only its assertions say so.
+    degraded: Option<DegradedBody>,
+    /// How much of the time it should be up.
+    slo: Option<SloBody>,
+    /// The status, or degraded.
+    #[schema(value_type = MonitorHealth)]
+    health: &'static str,
+    /// Since when it is degraded; null if it is not.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    degraded_since: Option<Millis>,
+    /// What is not as it should be.
+    degraded_cause: Option<&'a str>,
+    /// Why its checks fail at present, or why it is degraded; null if neither is the case.
     #[schema(value_type = Option<Reason>)]
     reason: Option<&'static str>,
     /// The URL with which the target reports its status; for type api only.
@@ -252,7 +272,8 @@ pub(crate) struct MonitorBody<'a> {
 impl<'a> MonitorBody<'a> {
     pub(crate) fn of(view: &'a MonitorView, public_url: &str) -> Self {
         let MonitorView { monitor, state, revision, maintenance, .. } = view;
-        let SpecFields { http, dns, group, hostname, port, grace } = show(&monitor.spec);
+        let SpecFields { http, dns, group, hostname, port, grace, ping } = show(&monitor.spec);
+        let degradation = state.degradation();
         Self {
             monitorid: monitor.id,
             r#type: monitor.spec.kind().as_str(),
@@ -260,6 +281,7 @@ impl<'a> MonitorBody<'a> {
             name: monitor.name.as_str(),
             http,
             dns,
+            ping,
             hostname,
             port,
             notifiers: view.notifiers.iter().map(LinkedBody::of).collect(),
@@ -280,10 +302,13 @@ impl<'a> MonitorBody<'a> {
             quorum: monitor.quorum.to_string(),
             assertions: monitor.assertions.iter().map(AssertionBody::of).collect(),
             evidence: monitor.evidence.as_str(),
-            reason: state
-                .failing
-                .as_ref()
-                .and_then(|failing| failing.reason)
+            degraded: monitor.degraded.as_deref().map(DegradedBody::of),
+            slo: monitor.slo.as_ref().map(SloBody::of),
+            health: state.health().as_str(),
+            degraded_since: degradation.map(|one| one.since),
+            degraded_cause: degradation.map(|one| one.cause.as_str()),
+            reason: (state.failing.as_ref().and_then(|failing| failing.reason))
+                .or(degradation.map(|one| one.reason))
                 .map(reason::Reason::as_str),
             retries: monitor.retries,
             retry_interval: monitor.retry_interval.map(|span| span.as_secs()),

@@ -14,10 +14,10 @@ use wakeful_core::monitors::{
 };
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::severity::Severity;
-use wakeful_core::verdict::Status;
+use wakeful_core::verdict::Health;
 use wakeful_engine::MonitorDraft;
 
-use super::assertions;
+use super::{assertions, health};
 use crate::dto::Fields;
 
 #[derive(serde::Serialize, ToSchema)]
@@ -81,6 +81,8 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
     let assertions = assertions::read(fields, stored, kind, upside_down.unwrap_or(false));
     let evidence = fields.optional("evidence", EvidenceLevel::parse);
     let evidence = evidence.or(stored.map(|old| old.evidence)).unwrap_or_default();
+    let degraded = health::degraded(fields, stored, &regions);
+    let slo = health::slo(fields, stored);
     Some(MonitorDraft {
         name: name?,
         spec: spec?,
@@ -101,6 +103,8 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
         quorum,
         assertions,
         evidence,
+        degraded,
+        slo,
     })
 }
 
@@ -149,8 +153,9 @@ fn policy(fields: &mut Fields, stored: Option<&Monitor>) -> Option<PolicyId> {
 }
 
 /// The status in the filter of a list.
-pub(crate) fn parse_status(text: &str) -> Result<Status, Invalid> {
-    Status::parse(text).ok_or_else(|| Invalid::new("must be pending, up or down"))
+pub(crate) fn parse_status(text: &str) -> Result<Health, Invalid> {
+    let found = Health::ALL.iter().copied().find(|health| health.as_str() == text);
+    found.ok_or_else(|| Invalid::new("must be pending, up, degraded or down"))
 }
 
 /// The revision that a change is based on.
@@ -317,6 +322,8 @@ mod tests {
             quorum: draft.quorum,
             assertions: draft.assertions,
             evidence: draft.evidence,
+            degraded: draft.degraded,
+            slo: draft.slo,
             push_token: None,
             created: at,
             modified: at,

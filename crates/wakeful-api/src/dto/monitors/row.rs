@@ -4,12 +4,13 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::reason;
 use wakeful_core::time::Millis;
 use wakeful_engine::MonitorView;
 
 use super::MaintenanceCoverBody;
 use super::response::{blocked, millis};
-use crate::dto::enums::{MonitorStatus, MonitorType};
+use crate::dto::enums::{MonitorHealth, MonitorStatus, MonitorType, Reason};
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MonitorRow {
@@ -41,6 +42,20 @@ pub(crate) struct MonitorRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     upside_down_mode: Option<bool>,
+    #[schema(value_type = MonitorHealth)]
+    health: &'static str,
+    /// Since when it is degraded; absent if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    degraded_since: Option<Millis>,
+    /// What is not as it should be; absent if it is not degraded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    degraded_cause: Option<String>,
+    /// Why it is down or degraded; absent if it is neither, or that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Reason>, nullable = false)]
+    reason: Option<&'static str>,
     /// The ids of the linked notifiers.
     #[schema(value_type = Vec<String>)]
     notifiers: Vec<NotifierId>,
@@ -68,6 +83,10 @@ impl MonitorRow {
             blocked: blocked(monitor, state).map(str::to_owned),
             load_time: state.load_time.map(|span| rounded(millis(span))),
             upside_down_mode: monitor.upside_down_mode.then_some(true),
+            health: state.health().as_str(),
+            degraded_since: state.degradation().map(|one| one.since),
+            degraded_cause: state.degradation().map(|one| one.cause.clone()),
+            reason: state.reason().map(reason::Reason::as_str),
             notifiers: linked.iter().map(|linked| linked.id).collect(),
             maintenance: maintenance.as_ref().map(MaintenanceCoverBody::of),
         }

@@ -906,6 +906,7 @@ impl Network {
                 retry_interval: Duration::from_secs(5),
                 upside_down: false,
                 certificate_warnings: false,
+                degraded: None,
             },
         );
         let seen = if up {

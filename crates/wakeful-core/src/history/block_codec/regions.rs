@@ -10,7 +10,7 @@ use crate::history::rollup::Damaged;
 use crate::history::{Entry, micros};
 use crate::region::Region;
 
-const BEATS: [Beat; 3] = [Beat::Up, Beat::Down, Beat::Unknown];
+const BEATS: [Beat; 4] = [Beat::Up, Beat::Down, Beat::Unknown, Beat::Degraded];
 /// More than a monitor can have; a block with a larger count is damaged.
 const MAX_REGIONS: usize = 64;
 

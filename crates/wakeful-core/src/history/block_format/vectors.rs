@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::heartbeat::{Beat, Heartbeat, Phases, RegionBeat};
+use crate::heartbeat::{Beat, Heartbeat, Phases, Readings, RegionBeat};
 use crate::history::rollup::{Detail, Rollup};
 use crate::history::{Entry, HistoryStatus};
 use crate::region::Region;
@@ -64,6 +64,18 @@ pub(super) fn all() -> Vec<Vector> {
             Detail::Full,
         ),
         rollups("No roll-ups", "Never stored.", Vec::new(), Detail::Means),
+        block(
+            "Degraded",
+            "Two degraded heartbeats, one of them during maintenance, a region that is degraded, \
+             and readings.",
+            degraded(),
+        ),
+        rollups(
+            "A degraded hour",
+            "A roll-up of the same heartbeats, in version 2.",
+            Rollup::of(&degraded()).into_iter().collect(),
+            Detail::Means,
+        ),
     ]
 }
 
@@ -78,6 +90,7 @@ fn entry(
         HistoryStatus::Up => Beat::Up,
         HistoryStatus::Down | HistoryStatus::Pending => Beat::Down,
         HistoryStatus::Unknown | HistoryStatus::Maintenance => Beat::Unknown,
+        HistoryStatus::Degraded => Beat::Degraded,
     };
     let heartbeat = Heartbeat {
         at: Millis(at),
@@ -86,8 +99,32 @@ fn entry(
         load_time: load_time.map(Duration::from_micros),
         phases: Phases::default(),
         regions: Vec::new(),
+        readings: Readings::default(),
     };
     Entry { seq, standing, interval: 60, heartbeat }
+}
+
+fn degraded() -> Vec<Entry> {
+    let start = 1_790_000_000_000;
+    let minute = |number: i64, standing, load| {
+        entry(number + 1, start + 60_000 * number, standing, Some(load), "all echoes returned")
+    };
+    let mut entries = vec![
+        minute(0, HistoryStatus::Up, 20_000),
+        minute(1, HistoryStatus::Degraded, 900_000),
+        minute(2, HistoryStatus::Maintenance, 950_000),
+        minute(3, HistoryStatus::Up, 21_000),
+    ];
+    let eu = Region::parse("eu").expect("a region");
+    let message = "slower than 500 ms".to_owned();
+    let load_time = Some(Duration::from_micros(900_000));
+    entries[1].heartbeat.regions =
+        vec![RegionBeat { region: eu, status: Beat::Degraded, load_time, message }];
+    entries[2].heartbeat.status = Beat::Degraded;
+    entries[0].heartbeat.readings = Readings([Some(0), Some(1_250)]);
+    entries[1].heartbeat.readings = Readings([Some(40_000), None]);
+    entries[3].heartbeat.readings = Readings([Some(-2_500), Some(1_000)]);
+    entries
 }
 
 fn with_phases(mut entry: Entry, micros: [Option<u64>; 5]) -> Entry {

@@ -10,8 +10,9 @@ use crate::history::sketch::{LAST_BIN, Sketch, bin};
 use crate::history::{HistoryStatus, PerStatus, checksum};
 use crate::time::Millis;
 
-/// The first byte of roll-ups of this version.
+/// The first byte of roll-ups without degraded heartbeats, and of those with some.
 const VERSION: u8 = 1;
+const DEGRADED_VERSION: u8 = 2;
 /// No list of roll-ups is longer: even a day with a clock jump has far fewer.
 const MAX_ROLLUPS: u64 = 1_000;
 const HOUR: i64 = 3_600_000;
@@ -26,9 +27,10 @@ pub enum Detail {
 
 pub fn pack(rollups: &[Rollup], depth: Detail) -> Vec<u8> {
     let mut coder = Writer::default();
-    coder.plain(VERSION.into(), 8);
+    let has_degraded = rollups.iter().any(|one| one.checks[HistoryStatus::Degraded] > 0);
+    coder.plain(if has_degraded { DEGRADED_VERSION } else { VERSION }.into(), 8);
     coder.number(4, rollups.len() as u64);
-    let mut codec = RollupCodec::new(coder.number(6, unit(rollups)));
+    let mut codec = RollupCodec::new(coder.number(6, unit(rollups)), has_degraded);
     for rollup in rollups {
         codec.code(&mut coder, rollup.clone());
     }
@@ -46,11 +48,13 @@ pub fn pack(rollups: &[Rollup], depth: Detail) -> Vec<u8> {
 /// sides ask for them.
 pub fn unpack(bytes: &[u8], depth: Detail) -> Result<Vec<Rollup>, Damaged> {
     let mut coder = Reader::new(checksum::open(bytes).ok_or(Damaged)?);
-    if coder.plain(0, 8) != u64::from(VERSION) {
-        return Err(Damaged);
-    }
+    let has_degraded = match u8::try_from(coder.plain(0, 8)) {
+        Ok(VERSION) => false,
+        Ok(DEGRADED_VERSION) => true,
+        _ => return Err(Damaged),
+    };
     let count = coder.number(4, 0).min(MAX_ROLLUPS);
-    let mut codec = RollupCodec::new(coder.number(6, 0));
+    let mut codec = RollupCodec::new(coder.number(6, 0), has_degraded);
     let mut rollups: Vec<Rollup> = (0..count).map(|_| codec.code(&mut coder, empty())).collect();
     if depth == Detail::Full && coder.flag(false) {
         for rollup in &mut rollups {
@@ -104,6 +108,8 @@ pub(in crate::history) fn greatest_divisor(a: u64, b: u64) -> u64 {
 /// directions.
 struct RollupCodec {
     unit: u64,
+    /// How many statuses there are.
+    statuses: usize,
     /// The expected next hour; `None` before the first.
     hour: Option<i64>,
     within: DeltaCoder,
@@ -137,9 +143,10 @@ impl Measured {
 }
 
 impl RollupCodec {
-    fn new(unit: u64) -> Self {
+    fn new(unit: u64, has_degraded: bool) -> Self {
         Self {
             unit: unit.max(1),
+            statuses: if has_degraded { 6 } else { 5 },
             hour: None,
             within: DeltaCoder::new(20),
             length: DeltaCoder::new(24),
@@ -193,10 +200,12 @@ impl RollupCodec {
     /// after the others and the gaps.
     fn shares(&mut self, coder: &mut impl BitCoder, input: &mut Rollup) {
         if !coder.flag(input.checks == self.checks) {
-            self.checks = PerStatus(input.checks.0.map(|checks| coder.number(2, checks)));
+            for (ours, input) in self.checks.0.iter_mut().zip(input.checks.0).take(self.statuses) {
+                *ours = coder.number(2, input);
+            }
         }
         input.checks = self.checks;
-        let most = (0..5).max_by_key(|standing| input.checks.0[*standing]).unwrap_or(0);
+        let most = (0..self.statuses).max_by_key(|standing| input.checks.0[*standing]).unwrap_or(0);
         let length = input.last.at.0.wrapping_sub(input.first.0).cast_unsigned();
         let only_most = input.millis.0[most] == length && input.millis.total() == length;
         if coder.flag(only_most) {
@@ -206,7 +215,7 @@ impl RollupCodec {
         }
         let idle = coder.number(8, length.wrapping_sub(input.millis.total()));
         let mut rest = length.wrapping_sub(idle);
-        for standing in (0..5).filter(|standing| *standing != most) {
+        for standing in (0..self.statuses).filter(|standing| *standing != most) {
             let millis = coder.number(2, input.millis.0[standing]);
             input.millis.0[standing] = millis;
             rest = rest.wrapping_sub(millis);
@@ -217,7 +226,7 @@ impl RollupCodec {
     /// The number of measured times: usually one of each kind per passing
     /// check.
     fn counts(&mut self, coder: &mut impl BitCoder, input: &mut Rollup) {
-        let up = input.checks[HistoryStatus::Up];
+        let up = input.checks.up();
         let times = &mut input.times;
         let load = &mut times.load.count;
         *load = if coder.flag(*load == up) { up } else { coder.number(4, *load) };

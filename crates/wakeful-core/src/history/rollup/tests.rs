@@ -7,12 +7,19 @@ use std::time::Duration;
 pub(in crate::history) fn entry() -> impl Strategy<Value = Entry> {
     let span = || prop::option::of((0_u64..2_000_000).prop_map(Duration::from_micros));
     let phases = (span(), span(), span(), span(), span());
-    (0_i64..90_000_000, 0_u64..5, 1_u32..90_000, span(), phases).prop_map(
+    (0_i64..90_000_000, 0_u64..6, 1_u32..90_000, span(), phases).prop_map(
         |(at, standing, interval, load_time, (resolve, connect, tls, first_byte, transfer))| {
             let phases = Phases { resolve, connect, tls, first_byte, transfer };
             let (at, message, status) = (Millis(at), String::new(), Beat::Up);
-            let heartbeat =
-                Heartbeat { at, status, message, load_time, phases, regions: Vec::new() };
+            let heartbeat = Heartbeat {
+                at,
+                status,
+                message,
+                load_time,
+                phases,
+                regions: Vec::new(),
+                readings: Default::default(),
+            };
             Entry { seq: at.0, standing: HistoryStatus::of(standing), interval, heartbeat }
         },
     )
@@ -58,6 +65,7 @@ proptest! {
                     load_time: took,
                     phases,
                     regions: Vec::new(),
+                    readings: Default::default(),
                 };
                 Rollup::of([&Entry { seq: 1, standing: HistoryStatus::Up, interval, heartbeat }])
             })
@@ -82,8 +90,26 @@ fn roll_ups_of_another_version_are_not_read() {
     let mut bytes = pack(&[], Detail::Full);
     bytes.truncate(bytes.len() - 4);
     assert_eq!(unpack(&checksum::close(bytes.clone()), Detail::Full), Ok(Vec::new()));
-    bytes[0] += 1;
+    bytes[0] = 3;
     assert_eq!(unpack(&checksum::close(bytes), Detail::Full), Err(Damaged));
+}
+
+#[test]
+fn a_degraded_check_raises_the_version_and_its_load_time_counts() {
+    let entries = crate::history::block_codec::tests::realistic(60);
+    let mut degraded = entries.clone();
+    degraded[30].standing = HistoryStatus::Degraded;
+    let [plain, degraded] = [entries, degraded].map(|entries| Rollup::of(&entries).unwrap());
+    assert_eq!((plain.times.clone(), plain.checks.up()), (degraded.times.clone(), 56));
+    assert_eq!(degraded.checks.up(), 56);
+    assert_eq!(degraded.checks.uptime(), plain.checks.uptime());
+    assert_eq!(plain.checks.healthy(), plain.checks.uptime());
+    assert_eq!(degraded.checks.healthy(), Some(55.0 * 100.0 / 60.0));
+    for (rollup, version) in [(plain, 1), (degraded, 2)] {
+        let bytes = pack(std::slice::from_ref(&rollup), Detail::Full);
+        assert_eq!(bytes[0], version);
+        assert_eq!(unpack(&bytes, Detail::Full), Ok(vec![rollup]));
+    }
 }
 
 #[test]
@@ -97,6 +123,7 @@ fn only_checks_that_were_up_have_load_times() {
             load_time: Some(Duration::from_millis(5)),
             phases: Phases::default(),
             regions: Vec::new(),
+            readings: Default::default(),
         },
         60,
         &[],

@@ -26,14 +26,21 @@ fn entries(text: &str) -> Vec<Entry> {
 fn entry(standing: HistoryStatus, at: i64, interval: u32) -> Entry {
     let status = if standing == HistoryStatus::Up { Beat::Up } else { Beat::Down };
     let (message, load_time, phases) = (String::new(), None, Phases::default());
-    let heartbeat =
-        Heartbeat { at: Millis(at), status, message, load_time, phases, regions: Vec::new() };
+    let heartbeat = Heartbeat {
+        at: Millis(at),
+        status,
+        message,
+        load_time,
+        phases,
+        regions: Vec::new(),
+        readings: Default::default(),
+    };
     Entry { seq: at, standing, interval, heartbeat }
 }
 
 fn seconds(stats: &SpanStats) -> [u64; 6] {
     let of = |standing| stats.millis[standing] / 1_000;
-    let [up, down, pending, unknown, maintenance] = HistoryStatus::ALL.map(of);
+    let [up, down, pending, unknown, maintenance, _] = HistoryStatus::ALL.map(of);
     [up, down, pending, unknown, maintenance, stats.no_data() / 1_000]
 }
 
@@ -167,7 +174,7 @@ proptest! {
         let stats = stats.finish();
         let summary = HistoryStatus::ALL.map(|standing| stats.millis[standing]);
         let [up, down, pending, unknown, maintenance, no_data] = by_hand(&entries, from, to);
-        prop_assert_eq!(summary, [up, down, pending, unknown, maintenance]);
+        prop_assert_eq!(summary, [up, down, pending, unknown, maintenance, 0]);
         prop_assert_eq!(stats.no_data(), no_data);
     }
 }
