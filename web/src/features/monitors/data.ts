@@ -11,7 +11,9 @@ export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
 export type Evidence = components["schemas"]["Evidence"];
 /** A heartbeat as shown in the bars. */
-export type Shown = Omit<components["schemas"]["Beat"], "standing"> & Pick<Heartbeat, "standing">;
+export type Shown = Omit<components["schemas"]["Beat"], "standing" | "health"> &
+  Pick<Heartbeat, "standing"> &
+  Partial<Pick<Heartbeat, "health">>;
 export type Alert = components["schemas"]["Alert"];
 export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
@@ -25,14 +27,17 @@ export function typeName(word: string, t: FirstTexts): string {
   return type ? t.monitors.types[type] : word;
 }
 
-/** The state shown for a monitor: its status, or why there is no current one. */
-export type State = MonitorStatus | "blocked" | "paused";
-export const states = valuesOfSet<State>({ down: true, blocked: true, pending: true, up: true, paused: true });
+/** The state shown for a monitor: its status, whether it is degraded, or why there is no current one. */
+export type State = MonitorStatus | "degraded" | "blocked" | "paused";
+export const states = valuesOfSet<State>({ down: true, degraded: true, blocked: true, pending: true, up: true, paused: true });
 
 /** An outage lasts until a check has passed, even while checks cannot run. Maintenance may pause them; the status stays. */
-export function stateOf(monitor: Pick<Monitor, "isactive" | "status" | "blocked" | "maintenance">): State {
+export function stateOf(
+  monitor: Pick<Monitor, "isactive" | "status" | "blocked" | "maintenance"> & Partial<Pick<Monitor, "health">>,
+): State {
   if (!monitor.isactive) return "paused";
-  return monitor.blocked && !monitor.maintenance && monitor.status !== "down" ? "blocked" : monitor.status;
+  if (monitor.blocked && !monitor.maintenance && monitor.status !== "down") return "blocked";
+  return monitor.health === "degraded" ? "degraded" : monitor.status;
 }
 
 /** The state that a heartbeat is marked with: one that could not be checked says nothing about the target. */
@@ -41,12 +46,13 @@ export function stateOfBeat(status: HeartbeatStatus): State {
 }
 
 /** What a heartbeat is shown as. */
-export type BeatKind = HeartbeatStatus | "maintenance" | "unreachable";
+export type BeatKind = HeartbeatStatus | "degraded" | "maintenance" | "unreachable";
 
 /** During maintenance, checks do not count, or are left out; what failed but does not count as down was unreachable. */
-export function kindOf({ status, standing, message }: Shown): BeatKind {
+export function kindOf({ status, health, standing, message }: Shown): BeatKind {
   if (standing === "maintenance" || (status === "unknown" && message.startsWith("maintenance: "))) return "maintenance";
-  return status === "down" && standing === "unknown" ? "unreachable" : status;
+  if (status === "down" && standing === "unknown") return "unreachable";
+  return health === "degraded" ? "degraded" : status;
 }
 
 /** The target of a monitor in one line. */
@@ -75,6 +81,7 @@ export function isCheckable({ type, isactive }: Pick<MonitorRow, "type" | "isact
 export function rowOf(monitor: Monitor): MonitorRow {
   const { monitorid, type, isactive, name, tags, heartbeat_interval, blocked, upside_down_mode } = monitor;
   const { status, status_since, last_check, last_message, load_time, maintenance } = monitor;
+  const { health, degraded_since, degraded_cause, reason } = monitor;
   const shown = { monitorid, type, isactive, name, tags, heartbeat_interval, blocked, ...(upside_down_mode && { upside_down_mode }) };
   return {
     status,
@@ -83,6 +90,10 @@ export function rowOf(monitor: Monitor): MonitorRow {
     last_message,
     load_time,
     ...shown,
+    health,
+    ...(degraded_since && { degraded_since }),
+    ...(degraded_cause && { degraded_cause }),
+    ...(reason && { reason }),
     ...(maintenance && { maintenance }),
     target: targetOf(monitor),
     notifiers: monitor.notifiers.map(({ notifierid }) => notifierid),
@@ -140,7 +151,10 @@ export function statsQuery(id: string) {
   return queryOptions({
     queryKey: ["stats", id],
     queryFn: ({ signal }) =>
-      unwrap(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.spans),
+      unwrap(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then(({ spans, slo }) => ({
+        spans,
+        slo,
+      })),
     staleTime: 60_000,
     refetchInterval: 60_000,
   });

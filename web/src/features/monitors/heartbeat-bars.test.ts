@@ -3,7 +3,7 @@ import type { HeartbeatStatus } from "../../shared/api/closed-sets";
 import { outlines } from "./heartbeat-bars";
 import type { Heartbeat } from "./data";
 
-const beat = (status: HeartbeatStatus): Heartbeat => ({ at: "", status, message: "", phases: {}, regions: [] });
+const beat = (status: HeartbeatStatus): Heartbeat => ({ at: "", status, health: status, message: "", phases: {}, regions: [] });
 const count = (path: string) => path.split("M").length - 1;
 
 test("each status has its own path, and unknown is neither up nor down", () => {
@@ -41,4 +41,9 @@ test("at most the maximum number of bars is drawn", () => {
       ).up,
     ),
   ).toBe(30);
+});
+
+test("a degraded check is up, but has its own path", () => {
+  const paths = outlines([beat("up"), { ...beat("up"), health: "degraded" }], 30, 20);
+  expect([count(paths.up), count(paths.degraded)]).toEqual([1, 1]);
 });

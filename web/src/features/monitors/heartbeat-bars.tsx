@@ -1,6 +1,6 @@
 /**
  * Recent checks as bars, newest on the right. A failed check is taller as well as
- * red; one during maintenance is short and blue; one that could not reach its target
+ * red; a degraded one is amber and in between; one during maintenance is short and blue; one that could not reach its target
  * through our own path is hatched; an unknown result is a dot.
  */
 import { memo, useMemo, useState, type PointerEvent } from "react";
@@ -21,11 +21,11 @@ interface Props {
 }
 
 /** The height of a bar as a share of the whole; an unknown result is a dot. */
-const heights: Record<BeatKind, number> = { up: 0.6, down: 1, unknown: 0.2, maintenance: 0.35, unreachable: 1 };
+const heights: Record<BeatKind, number> = { up: 0.6, degraded: 0.8, down: 1, unknown: 0.2, maintenance: 0.35, unreachable: 1 };
 
 /** The bars of each kind as one SVG path: a few elements, however many bars. */
 export function outlines(beats: readonly Shown[], room: number, height: number): Record<BeatKind, string> {
-  const paths: Record<BeatKind, string> = { up: "", down: "", unknown: "", maintenance: "", unreachable: "" };
+  const paths: Record<BeatKind, string> = { up: "", degraded: "", down: "", unknown: "", maintenance: "", unreachable: "" };
   const shown = beats.slice(-room);
   shown.forEach((beat, index) => {
     const kind = kindOf(beat);

@@ -7,6 +7,7 @@ import { after, appended, apply, type Beat } from "./live-updates";
 const heartbeat = (second: number, status: HeartbeatStatus = "up"): Heartbeat => ({
   at: `2026-11-15T09:30:${String(second).padStart(2, "0")}.000Z`,
   status,
+  health: status,
   message: `beat ${second}`,
   load_time: second,
   phases: {},
@@ -24,6 +25,7 @@ const monitor = (id: string): MonitorRow => ({
   monitorid: id,
   type: "ping",
   isactive: true,
+  health: "up",
   name: id,
   notifiers: [],
   heartbeat_interval: 60,

@@ -11,7 +11,18 @@ import { notifierSummariesQuery } from "../../shared/api/notifiers";
 import { meQuery } from "../../shared/api/session";
 import { tabTeam } from "../../shared/api/tab-team";
 import { withoutBidiControls } from "../../shared/lib/bidi";
-import { ALERTS, forget, monitorQuery, monitorsQuery, rowsWithStatus, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
+import {
+  ALERTS,
+  forget,
+  monitorQuery,
+  monitorsQuery,
+  rowsWithStatus,
+  show,
+  type Heartbeat,
+  type Monitor,
+  type MonitorRow,
+  type Shown,
+} from "./data";
 import { openEventStream } from "./event-stream";
 import { BEATS, summaryQuery, type Summary } from "./summary";
 
@@ -32,6 +43,8 @@ export interface Beat {
   monitorid: string;
   status: MonitorStatus;
   previous_status: MonitorStatus | null;
+  /** Absent from older services. */
+  health?: Monitor["health"];
   heartbeat: Heartbeat;
 }
 
@@ -247,7 +260,7 @@ function changesStatus(beat: Beat): boolean {
 }
 
 /** The fields of a monitor that a heartbeat changes. */
-type Status = Pick<MonitorRow, "status" | "status_since" | "last_check" | "last_message" | "load_time" | "blocked">;
+type Status = Pick<MonitorRow, "status" | "status_since" | "last_check" | "last_message" | "load_time" | "blocked" | "health">;
 
 /** Applies heartbeats to the list; rows without one remain the same objects. */
 export function after(list: MonitorRow[], collected: ReadonlyMap<string, Beat[]>): MonitorRow[] {
@@ -268,6 +281,7 @@ function one<M extends Status>(monitor: M, received: Beat[]): M {
   return {
     ...monitor,
     status: last.status,
+    health: last.health ?? last.status,
     status_since: turn ? turn.heartbeat.at : monitor.status_since,
     last_message: last.heartbeat.message,
     blocked: last.heartbeat.status === "unknown" ? last.heartbeat.message : null,

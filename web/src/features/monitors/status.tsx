@@ -7,6 +7,12 @@ export function StatusMark({ state, size = 14 }: { state: State; size?: number }
   return (
     <svg className={styles.mark} data-state={state} width={size} height={size} viewBox="0 0 14 14" aria-hidden="true">
       {state === "up" && <circle cx="7" cy="7" r="5" fill="currentColor" />}
+      {state === "degraded" && (
+        <>
+          <circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" strokeWidth="2" />
+          <path d="M2.5 7a4.5 4.5 0 0 0 9 0z" fill="currentColor" />
+        </>
+      )}
       {state === "down" && <path d="M7 .8 13.4 12.6H.6z" fill="currentColor" strokeLinejoin="round" />}
       {state === "pending" && <circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" strokeWidth="2" strokeDasharray="2.8 1.9" />}
       {state === "blocked" && (

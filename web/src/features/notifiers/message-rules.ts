@@ -35,6 +35,8 @@ export const selectable = valuesOfSet<SelectableEvent>({
   "monitor.certificate_expiring": true,
   "monitor.flapping": true,
   "monitor.steady": true,
+  "monitor.degraded": true,
+  "monitor.restored": true,
   "alert.escalated": true,
   "alert.assigned": true,
   "alert.acknowledged": true,

@@ -10,6 +10,8 @@ export const eventTypes = valuesOfSet<EventType>({
   "monitor.certificate_expiring": true,
   "monitor.flapping": true,
   "monitor.steady": true,
+  "monitor.degraded": true,
+  "monitor.restored": true,
   "alert.acknowledged": true,
   "alert.assigned": true,
   "alert.commented": true,

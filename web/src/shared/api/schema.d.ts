@@ -3551,7 +3551,7 @@ export interface components {
          * @description What an alert is about.
          * @enum {string}
          */
-        AlertKind: "outage" | "certificate" | "flapping";
+        AlertKind: "outage" | "certificate" | "flapping" | "degraded";
         AlertList: {
             /** @description Newest first. */
             alerts: components["schemas"]["Alert"][];
@@ -3627,6 +3627,7 @@ export interface components {
             property: string;
             source: components["schemas"]["AssertionSource"];
             target: string;
+            chart: boolean;
         };
         /**
          * @description Of several values, how many must satisfy an assertion.
@@ -3771,6 +3772,7 @@ export interface components {
             /** @description What it counts as. */
             standing: components["schemas"]["HeartbeatStanding"];
             status: components["schemas"]["HeartbeatStatus"];
+            health: components["schemas"]["HeartbeatHealth"];
         };
         Certificate: {
             /**
@@ -3856,6 +3858,8 @@ export interface components {
             unknown: number;
             /** Format: int64 */
             up: number;
+            /** Format: int64 */
+            degraded: number;
         };
         Codes: string | number | unknown[];
         /** @description Comments on an alert. */
@@ -4089,7 +4093,7 @@ export interface components {
          * @description Which check of an outage evidence is of; blip for a failure that was not confirmed.
          * @enum {string}
          */
-        EvidenceOf: "first" | "confirming" | "last" | "recovery" | "blip";
+        EvidenceOf: "first" | "confirming" | "last" | "recovery" | "blip" | "degraded";
         /** @description Evidence with the check that it is of. */
         EvidenceRecord: components["schemas"]["Evidence"] & {
             /** Format: uuid */
@@ -4268,6 +4272,8 @@ export interface components {
             /** @description What the heartbeat counts as in statistics; absent where it is not known yet. */
             standing?: components["schemas"]["HeartbeatStanding"];
             status: components["schemas"]["HeartbeatStatus"];
+            health: components["schemas"]["HeartbeatHealth"];
+            readings?: (number | null)[];
         };
         HeartbeatAnswer: {
             evidence?: components["schemas"]["Evidence"] | null;
@@ -4551,7 +4557,7 @@ export interface components {
          * @description The known values of AssertionSource.
          * @enum {string}
          */
-        KnownAssertionSource: "status" | "redirects" | "body_size" | "final_url" | "http_version" | "header" | "body" | "json" | "response_time" | "tls" | "certificate" | "address" | "code" | "record" | "records" | "ttl" | "dnssec";
+        KnownAssertionSource: "status" | "redirects" | "body_size" | "final_url" | "http_version" | "header" | "body" | "json" | "response_time" | "tls" | "certificate" | "address" | "code" | "record" | "records" | "ttl" | "dnssec" | "loss" | "jitter";
         /**
          * @description The known values of AuditAction.
          * @enum {string}
@@ -4571,7 +4577,7 @@ export interface components {
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test" | "monitor.degraded" | "monitor.restored";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
@@ -5287,6 +5293,13 @@ export interface components {
             timeout?: number | null;
             type: components["schemas"]["MonitorType"];
             upside_down_mode: boolean;
+            degraded?: components["schemas"]["Degraded"] | null;
+            slo?: components["schemas"]["Slo"] | null;
+            ping?: components["schemas"]["Ping"] | null;
+            health: components["schemas"]["MonitorHealth"];
+            /** Format: date-time */
+            degraded_since?: string | null;
+            degraded_cause?: string | null;
         };
         MonitorAnswer: {
             message: string;
@@ -5382,6 +5395,11 @@ export interface components {
             type: components["schemas"]["MonitorType"];
             /** @description Whether up and down are inverted; absent if they are not. */
             upside_down_mode?: boolean;
+            health: components["schemas"]["MonitorHealth"];
+            /** Format: date-time */
+            degraded_since?: string;
+            degraded_cause?: string;
+            reason?: components["schemas"]["Reason"];
         };
         /** @description The list as the client receives it; it is sent in chunks. */
         MonitorRows: {
@@ -5889,6 +5907,9 @@ export interface components {
             up: number;
             /** Format: double */
             uptime?: number | null;
+            /** Format: int64 */
+            degraded: number;
+            reading?: (components["schemas"]["Reading"] | null)[];
         };
         /** @description An escalation policy. */
         Policy: {
@@ -6137,6 +6158,7 @@ export interface components {
             message: string;
             region: string;
             status: components["schemas"]["HeartbeatStatus"];
+            health: components["schemas"]["HeartbeatHealth"];
         };
         RegionList: {
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
@@ -6235,7 +6257,7 @@ export interface components {
          * @description The status that a target reports.
          * @enum {string}
          */
-        ReportStatus: "up" | "down";
+        ReportStatus: "up" | "degraded" | "down";
         ReportTotal: {
             /**
              * Format: int64
@@ -6343,6 +6365,7 @@ export interface components {
             source: components["schemas"]["KnownAssertionSource"];
             /** @description A text, a number or a boolean; for in and not_in up to 64 items, separated by commas. */
             target?: string | null;
+            chart?: boolean | null;
         };
         SaveComponent: {
             /** @description A short name for badges. */
@@ -6761,6 +6784,9 @@ export interface components {
             type?: components["schemas"]["KnownMonitorType"] | null;
             /** @description Inverts up and down; required for a new monitor, except for groups (false). */
             upside_down_mode?: boolean | null;
+            degraded?: components["schemas"]["SaveDegraded"] | null;
+            slo?: components["schemas"]["SaveSlo"] | null;
+            ping?: components["schemas"]["SavePing"] | null;
         };
         /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
@@ -7143,6 +7169,8 @@ export interface components {
             unknown: number;
             /** Format: int64 */
             up: number;
+            /** Format: int64 */
+            degraded: number;
         };
         /**
          * @description When a section is closed at first.
@@ -7324,6 +7352,7 @@ export interface components {
             monitorid: string;
             spans: components["schemas"]["StatsSpan"][];
             success: boolean;
+            slo?: components["schemas"]["SloReport"];
         };
         /**
          * @description A standard period of statistics.
@@ -7369,6 +7398,9 @@ export interface components {
              * @description Based on the number of heartbeats, in percent.
              */
             uptime_checks?: number | null;
+            healthy?: number | null;
+            /** Format: double */
+            apdex?: number;
         };
         /** @description A status page. */
         Statuspage: {
@@ -7802,6 +7834,77 @@ export interface components {
         };
         /** @description The format of a webhook's messages: the name of a built-in template, a custom template, or empty for Wakeful's own format. */
         WebhookTemplate: components["schemas"]["KnownWebhookTemplate"] | string;
+        /** @enum {string} */
+        MonitorHealth: "pending" | "up" | "degraded" | "down";
+        /** @enum {string} */
+        HeartbeatHealth: "up" | "degraded" | "down" | "unknown";
+        /** @enum {string} */
+        SloDegraded: "up" | "down";
+        Degraded: {
+            /** Format: int32 */
+            slow: number;
+            /** Format: double */
+            factor: number;
+            /** Format: int32 */
+            over: number;
+            /** Format: int32 */
+            of: number;
+            /** Format: int32 */
+            regions: number;
+            notify: boolean;
+        };
+        SaveDegraded: {
+            slow?: number | null;
+            factor?: number | null;
+            over?: number | null;
+            of?: number | null;
+            regions?: number | null;
+            notify?: boolean | null;
+        };
+        Slo: {
+            /** Format: double */
+            target: number;
+            /** Format: int32 */
+            days: number;
+            degraded: components["schemas"]["SloDegraded"];
+        };
+        SaveSlo: {
+            target?: number | null;
+            days?: number | null;
+            degraded?: components["schemas"]["SloDegraded"] | null;
+        };
+        Ping: {
+            /** Format: int32 */
+            count: number;
+            /** Format: int32 */
+            spacing: number;
+            /** Format: int32 */
+            size: number;
+        };
+        SavePing: {
+            count?: number | null;
+            spacing?: number | null;
+            size?: number | null;
+        };
+        SloReport: {
+            attained?: number | null;
+            /** Format: double */
+            budget_seconds: number;
+            /** Format: double */
+            spent_seconds: number;
+            /** Format: double */
+            left_seconds: number;
+            burn_1h?: number | null;
+            burn_6h?: number | null;
+        };
+        Reading: {
+            /** Format: double */
+            mean: number;
+            /** Format: double */
+            min: number;
+            /** Format: double */
+            max: number;
+        };
     };
     responses: never;
     parameters: never;

@@ -60,14 +60,18 @@ export const first = {
     liveHelp: "Changes appear as they happen.",
     notLive: "Connecting…",
     notLiveHelp: "Live updates are off; refreshing every 15 seconds.",
-    states: { down: "Down", blocked: "Can’t check", pending: "Pending", up: "Up", paused: "Paused" } satisfies Record<
-      MonitorStatus | "blocked" | "paused",
+    states: { down: "Down", degraded: "Degraded", blocked: "Can’t check", pending: "Pending", up: "Up", paused: "Paused" } satisfies Record<
+      MonitorStatus | "degraded" | "blocked" | "paused",
       string
     >,
-    results: { up: "Up", down: "Down", unknown: "Unknown", maintenance: "Maintenance", unreachable: "Unreachable" } satisfies Record<
-      HeartbeatStatus | "maintenance" | "unreachable",
-      string
-    >,
+    results: {
+      up: "Up",
+      degraded: "Degraded",
+      down: "Down",
+      unknown: "Unknown",
+      maintenance: "Maintenance",
+      unreachable: "Unreachable",
+    } satisfies Record<HeartbeatStatus | "degraded" | "maintenance" | "unreachable", string>,
     types: { http: "HTTP", http_keyword: "Keyword", ping: "Ping", tcp: "TCP", dns: "DNS", api: "Push", group: "Group" } satisfies Record<
       MonitorType,
       string

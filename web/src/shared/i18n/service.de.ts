@@ -385,6 +385,20 @@ const refusals: ServiceMessages["refusals"] = [
 
   ["gives a timeout of {} s with an interval of {} s", "Das Zeitlimit von {s} ist länger als ein Intervall von {s}."],
   ['{} for the monitor "{}"', "{} (Monitor „{}“)"],
+  ["must be 1 to 20", "Geben Sie eine Zahl von 1 bis 20 ein."],
+  ["must be 20 to 1000", "Geben Sie eine Zahl von 20 bis 1000 ein."],
+  ["must be 16 to 1400", "Geben Sie eine Zahl von 16 bis 1400 ein."],
+  ["must be 0 to 3600000", "Geben Sie eine Zahl von 0 bis 3600000 ein."],
+  ["must be 1 to 32", "Geben Sie eine Zahl von 1 bis 32 ein."],
+  ["must be 0 to 32", "Geben Sie eine Zahl von 0 bis 32 ein."],
+  ["must be 1 to 365", "Geben Sie eine Zahl von 1 bis 365 ein."],
+  ["must be 0 or 1.2 to 20", "Geben Sie eine Zahl von 1,2 bis 20 oder nichts ein."],
+  ["must be 90 to 99.999", "Geben Sie eine Zahl von 90 bis 99,999 ein."],
+  ["must be at most of", "Es können nicht mehr Prüfungen betroffen sein, als es gibt."],
+  ["must be up or down", "Wählen Sie in Ordnung oder ausgefallen."],
+  ["must be up, degraded or down", "Wählen Sie in Ordnung, beeinträchtigt oder ausgefallen."],
+  ["must be pending, up, degraded or down", "Wählen Sie ausstehend, in Ordnung, beeinträchtigt oder ausgefallen."],
+  ["must be true for one assertion only", "Nur eine Bedingung kann als Diagramm gezeigt werden."],
 ];
 
 export const service: ServiceMessages = { codes, refusals, invalid: "Dieser Wert ist ungültig." };

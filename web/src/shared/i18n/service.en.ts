@@ -340,6 +340,20 @@ const refusals: ServiceMessages["refusals"] = [
 
   ["gives a timeout of {} s with an interval of {} s", "The timeout of {s} is longer than an interval of {s}."],
   ['{} for the monitor "{}"', "{} (Monitor “{}”)"],
+  ["must be 1 to 20", "Enter a number from 1 to 20."],
+  ["must be 20 to 1000", "Enter a number from 20 to 1000."],
+  ["must be 16 to 1400", "Enter a number from 16 to 1400."],
+  ["must be 0 to 3600000", "Enter a number from 0 to 3600000."],
+  ["must be 1 to 32", "Enter a number from 1 to 32."],
+  ["must be 0 to 32", "Enter a number from 0 to 32."],
+  ["must be 1 to 365", "Enter a number from 1 to 365."],
+  ["must be 0 or 1.2 to 20", "Enter a number from 1.2 to 20, or nothing."],
+  ["must be 90 to 99.999", "Enter a number from 90 to 99.999."],
+  ["must be at most of", "There can’t be more affected checks than checks."],
+  ["must be up or down", "Choose up or down."],
+  ["must be up, degraded or down", "Choose up, degraded or down."],
+  ["must be pending, up, degraded or down", "Choose pending, up, degraded or down."],
+  ["must be true for one assertion only", "Only one condition can be charted."],
 ];
 
 export const service: ServiceMessages = { codes, refusals, invalid: "This value isn’t valid." };

@@ -38,7 +38,8 @@ function Since({ monitor }: { monitor: Monitor }) {
 function StatusSince({ monitor }: { monitor: Monitor }) {
   const now = useNow();
   const { locale } = useLanguage();
-  const since = useStatusSince(monitor, now);
+  const changed = useStatusSince(monitor, now);
+  const since = monitor.degraded_since ? Date.parse(monitor.degraded_since) : changed;
   return since === null ? "–" : <span title={exact(since, locale)}>{span(now - since)}</span>;
 }
 

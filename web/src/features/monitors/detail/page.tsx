@@ -118,6 +118,11 @@ function Detail({ monitor }: { monitor: Monitor }) {
           {t.detail.blocked(monitor.blocked)}
         </p>
       )}
+      {state === "degraded" && (
+        <p className={styles.blocked} role="status">
+          {t.detail.degraded(monitor.degraded_cause ?? "", monitor.reason ? (t.evidence.reasons[monitor.reason] ?? monitor.reason) : "")}
+        </p>
+      )}
       <MonitorFacts monitor={monitor} />
       <Recent monitor={monitor} />
       {hasRemoteRegions(monitor) && <RegionsPanel monitor={monitor} room={MAX_BARS} />}

@@ -26,7 +26,7 @@ const NO_BEATS: Heartbeat[] = [];
 /** Nothing is requested from a push monitor: there is a chart only if its reports contain a duration. */
 export function ResponseTimePanel({ monitor }: { monitor: Monitor }) {
   const { data } = useQuery(statsQuery(monitor.monitorid));
-  const measured = typeof monitor.load_time === "number" || data?.some((span) => typeof span.load_time?.p50 === "number");
+  const measured = typeof monitor.load_time === "number" || data?.spans.some((span) => typeof span.load_time?.p50 === "number");
   return monitor.type !== "api" || measured ? <ResponseTime monitor={monitor} /> : null;
 }
 

@@ -9,6 +9,7 @@ function point(second: number, extra: Partial<Point> = {}): Point {
   return {
     at: time(second),
     up: 1,
+    degraded: 0,
     down: 0,
     pending: 0,
     unknown: 0,

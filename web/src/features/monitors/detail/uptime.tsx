@@ -1,5 +1,6 @@
 /** A table of uptime and response times by period. */
 import { useQuery } from "@tanstack/react-query";
+import type { components } from "../../../shared/api/schema";
 import { interval, percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
@@ -32,14 +33,31 @@ export function Uptime({ id }: { id: string }) {
               </tr>
             </thead>
             <tbody>
-              {data.map((span) => (
+              {data.spans.map((span) => (
                 <Row key={span.from} span={span} />
               ))}
             </tbody>
           </table>
         </div>
       )}
+      {data?.slo && <Objective slo={data.slo} />}
     </Panel>
+  );
+}
+
+/** What has been attained of the objective, and how much of its budget is left. */
+function Objective({ slo }: { slo: components["schemas"]["SloReport"] }) {
+  const t = useTexts();
+  const { locale } = useLanguage();
+  const attained = typeof slo.attained === "number" ? percent(slo.attained, locale) : "–";
+  const left = slo.left_seconds;
+  return (
+    <p className={styles.objective} data-over={left < 0 || undefined}>
+      {t.detail.objective(attained)}{" "}
+      {left < 0
+        ? t.detail.budgetSpent(interval(Math.round(-left)))
+        : t.detail.budgetLeft(interval(Math.round(left)), interval(Math.round(slo.budget_seconds)))}
+    </p>
   );
 }
 
@@ -49,15 +67,16 @@ function Row({ span }: { span: Span }) {
   const { uptime, load_time: load } = span;
   const long = (seconds: number | null | undefined) => (typeof seconds === "number" ? interval(seconds) : "–");
   // For a new monitor all periods look alike; the long ones are marked as based on little data.
-  const { no_data, ...heard } = span.seconds;
-  const watched = Object.values(heard).reduce((sum, seconds) => sum + seconds, 0);
+  const { no_data, up, down, pending, unknown, maintenance } = span.seconds;
+  const watched = up + down + pending + unknown + maintenance;
   const thin = no_data > watched;
   return (
     <tr className="num" data-thin={thin || undefined}>
       <th scope="row">
         {t.detail.spans(hours[span.span ?? ""] ?? 0)}
         {thin && <small>{t.detail.basedOn(interval(watched))}</small>}
-        {span.seconds.maintenance > 0 && <small>{t.maintenance.excluded(interval(span.seconds.maintenance))}</small>}
+        {maintenance > 0 && <small>{t.maintenance.excluded(interval(maintenance))}</small>}
+        {span.seconds.degraded > 0 && <small>{t.detail.degradedFor(interval(span.seconds.degraded))}</small>}
       </th>
       <td className={styles.strong}>{typeof uptime === "number" ? percent(uptime, locale) : "–"}</td>
       <td>{typeof uptime === "number" ? span.outages : "–"}</td>

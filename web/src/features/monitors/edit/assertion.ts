@@ -15,6 +15,7 @@ export interface AssertionValues {
   target: string;
   fails_as: Schemas["FailsAs"];
   match?: Schemas["AssertionMatch"];
+  chart?: boolean;
 }
 
 export const MAX_ASSERTIONS = 20;
@@ -37,6 +38,8 @@ const supported: Record<AssertionSource, readonly Type[]> = {
   ttl: ["dns"],
   dnssec: ["dns"],
   response_time: all,
+  loss: ["ping"],
+  jitter: ["ping"],
   certificate: http,
   tls: http,
   address: all,

@@ -275,7 +275,8 @@ function PolicyField({ form }: { form: MonitorForm }) {
   );
 }
 
-const folded = ["timeout", "retry_interval", "resend_interval", "depends_on", "flap_outages", "flap_within", "evidence"];
+const slowness = ["degraded.slow", "degraded.factor", "degraded.over", "degraded.of", "degraded.regions", "slo.target", "slo.days"];
+const folded = ["timeout", "retry_interval", "resend_interval", "depends_on", "flap_outages", "flap_within", "evidence", ...slowness];
 
 function Advanced({ form }: { form: MonitorForm }) {
   const t = useTexts();
@@ -309,6 +310,7 @@ function Advanced({ form }: { form: MonitorForm }) {
           <NumberInput {...number(form, "flap_outages")} label={t.form.flapOutages} description={t.form.flapOutagesHelp} />
           <TextInput {...duration(form, "flap_within")} label={t.form.flapWithin} description={t.form.flapWithinHelp} />
         </FieldPair>
+        <Slowness form={form} />
         {!Passive && (
           <Select
             {...choice(form, "evidence", evidenceLevels)}
@@ -321,6 +323,51 @@ function Advanced({ form }: { form: MonitorForm }) {
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>
     </details>
+  );
+}
+
+/** When it is slow, and how much of the time it should be up. */
+function Slowness({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  return (
+    <>
+      <FieldPair>
+        <NumberInput {...number(form, "degraded.slow")} label={t.form.slow} description={t.form.slowHelp} placeholder={t.form.never} />
+        <NumberInput
+          {...number(form, "degraded.factor")}
+          label={t.form.slowFactor}
+          description={t.form.slowFactorHelp}
+          placeholder={t.form.never}
+          allowDecimal
+          decimalScale={2}
+        />
+      </FieldPair>
+      <FieldPair>
+        <NumberInput {...number(form, "degraded.over")} label={t.form.slowOver} description={t.form.slowOverHelp} />
+        <NumberInput {...number(form, "degraded.of")} label={t.form.slowOf} description={t.form.slowOfHelp} />
+      </FieldPair>
+      {form.values.regions.length > 1 && (
+        <NumberInput
+          {...number(form, "degraded.regions")}
+          label={t.form.slowRegions}
+          description={t.form.slowRegionsHelp}
+          placeholder={t.form.never}
+        />
+      )}
+      <Switch {...flag(form, "degraded.notify")} label={t.form.slowNotify} />
+      <FieldPair>
+        <NumberInput
+          {...number(form, "slo.target")}
+          label={t.form.sloTarget}
+          description={t.form.sloTargetHelp}
+          placeholder={t.form.sloNone}
+          allowDecimal
+          decimalScale={3}
+        />
+        <NumberInput {...number(form, "slo.days")} label={t.form.sloDays} description={t.form.sloDaysHelp} />
+      </FieldPair>
+      <Switch {...flag(form, "slo.degraded")} label={t.form.sloDegraded} />
+    </>
   );
 }
 

@@ -40,8 +40,11 @@ const monitor: Monitor = {
   dependents: 0,
   flap_outages: 4,
   flap_within: 3600,
-  assertions: [{ source: "status", property: "", comparison: "equals", target: "200", fails_as: "down", match: "all" }],
+  assertions: [{ source: "status", property: "", comparison: "equals", target: "200", fails_as: "down", match: "all", chart: false }],
   evidence: "head",
+  health: "degraded",
+  degraded: { slow: 500, factor: 0, over: 2, of: 4, regions: 1, notify: false },
+  slo: { target: 99.95, days: 7, degraded: "down" },
 };
 
 describe("the form's values", () => {
@@ -51,6 +54,8 @@ describe("the form's values", () => {
       monitorid: "0190",
       assertions: monitor.assertions,
       evidence: "head",
+      degraded: monitor.degraded,
+      slo: monitor.slo,
       type: "http",
       name: "site",
       isactive: false,
@@ -86,7 +91,7 @@ describe("the form's values", () => {
     const own = {
       http: ["http"],
       http_keyword: ["http"],
-      ping: ["hostname"],
+      ping: ["hostname", "ping"],
       tcp: ["hostname", "port"],
       dns: ["hostname", "port", "dns"],
       api: ["grace"],

@@ -36,6 +36,17 @@ export interface Values extends TypeValues {
   flap_within: string;
   assertions: AssertionValues[];
   evidence: EvidenceLevel;
+  /** Milliseconds; empty for none. */
+  "degraded.slow": number | "";
+  "degraded.factor": number | "";
+  "degraded.over": number | "";
+  "degraded.of": number | "";
+  "degraded.regions": number | "";
+  "degraded.notify": boolean;
+  /** Percent; empty for none. */
+  "slo.target": number | "";
+  "slo.days": number | "";
+  "slo.degraded": boolean;
 }
 
 type EvidenceLevel = Monitor["evidence"];
@@ -65,6 +76,15 @@ export function initial(type: Type): Values {
     flap_within: formatDuration(3600),
     assertions: [],
     evidence: "full",
+    "degraded.slow": "",
+    "degraded.factor": "",
+    "degraded.over": 3,
+    "degraded.of": 5,
+    "degraded.regions": "",
+    "degraded.notify": true,
+    "slo.target": "",
+    "slo.days": 30,
+    "slo.degraded": false,
   };
 }
 
@@ -96,6 +116,19 @@ export function valuesOf(monitor: Monitor): Values {
     flap_within: formatDuration(monitor.flap_within),
     assertions: monitor.assertions as AssertionValues[],
     evidence: monitor.evidence,
+    ...(monitor.degraded && {
+      "degraded.slow": monitor.degraded.slow || ("" as const),
+      "degraded.factor": monitor.degraded.factor || ("" as const),
+      "degraded.over": monitor.degraded.over,
+      "degraded.of": monitor.degraded.of,
+      "degraded.regions": monitor.degraded.regions || ("" as const),
+      "degraded.notify": monitor.degraded.notify,
+    }),
+    ...(monitor.slo && {
+      "slo.target": monitor.slo.target,
+      "slo.days": monitor.slo.days,
+      "slo.degraded": monitor.slo.degraded === "down",
+    }),
   };
 }
 
@@ -145,8 +178,23 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     // Types without a check have none; those of another type are refused with a message.
     assertions: formOf(values.type).Passive ? [] : values.assertions,
     evidence: values.evidence,
+    degraded: degradedOf(values),
+    slo: sloOf(values),
     ...formOf(values.type).bodyOf(values),
   };
+}
+
+/** An empty object turns it off. */
+function degradedOf(values: Values): SaveMonitor["degraded"] {
+  const [slow, factor, regions] = [values["degraded.slow"] || 0, values["degraded.factor"] || 0, values["degraded.regions"] || 0];
+  const [over, of, notify] = [values["degraded.over"] || 3, values["degraded.of"] || 5, values["degraded.notify"]];
+  const isDefault = slow === 0 && factor === 0 && regions === 0 && over === 3 && of === 5 && notify;
+  return isDefault ? {} : { slow, factor, over, of, regions, notify };
+}
+
+function sloOf(values: Values): SaveMonitor["slo"] {
+  const target = values["slo.target"];
+  return target === "" ? {} : { target, days: values["slo.days"] || 30, degraded: values["slo.degraded"] ? "down" : "up" };
 }
 
 export function suggestedName(values: Values): string {
@@ -172,6 +220,8 @@ const unprobed: ReadonlySet<string> = new Set<keyof SaveMonitor>([
   "flap_outages",
   "flap_within",
   "evidence",
+  "degraded",
+  "slo",
 ]);
 
 /** The part of a request that the result of a check depends on. */
@@ -181,7 +231,7 @@ export function probed(body: SaveMonitor): string {
 
 /** The labels of the fields that all types have. */
 export function labelsOf(t: Texts): Record<string, string> {
-  return {
+  const labels = {
     type: t.monitors.type,
     name: t.form.name,
     isactive: t.form.active,
@@ -202,5 +252,15 @@ export function labelsOf(t: Texts): Record<string, string> {
     flap_within: t.form.flapWithin,
     assertions: t.assertions.title,
     evidence: t.evidence.level,
+    "degraded.slow": t.form.slow,
+    "degraded.factor": t.form.slowFactor,
+    "degraded.over": t.form.slowOver,
+    "degraded.of": t.form.slowOf,
+    "degraded.regions": t.form.slowRegions,
+    "degraded.notify": t.form.slowNotify,
+    "slo.target": t.form.sloTarget,
+    "slo.days": t.form.sloDays,
+    "slo.degraded": t.form.sloDegraded,
   } satisfies Record<Exclude<keyof Values, keyof TypeValues>, string>;
+  return { ...labels, degraded: t.form.slow, slo: t.form.sloTarget };
 }

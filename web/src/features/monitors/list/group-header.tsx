@@ -12,7 +12,7 @@ export const GROUP_HEADER_HEIGHT = 40;
 const COLUMNS = 7;
 
 /** The states that are counted. */
-const counted = ["down", "blocked", "pending"] as const;
+const counted = ["down", "degraded", "blocked", "pending"] as const;
 
 interface Props {
   group: Group;

@@ -7,6 +7,7 @@ function monitor(name: string, extra: Partial<MonitorRow> = {}): MonitorRow {
     monitorid: name,
     type: "http",
     isactive: true,
+    health: extra.status ?? "up",
     name,
     target: "",
     notifiers: [],
@@ -80,7 +81,7 @@ describe("the list's view", () => {
   });
 
   test("counts and tags include all monitors", () => {
-    expect(countStates(list)).toEqual({ down: 1, blocked: 0, pending: 1, up: 1, paused: 1 });
+    expect(countStates(list)).toEqual({ down: 1, degraded: 0, blocked: 0, pending: 1, up: 1, paused: 1 });
     expect(tagsOf(list)).toEqual(["eu", "prod"]);
   });
 

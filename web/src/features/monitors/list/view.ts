@@ -141,7 +141,7 @@ function nullsLast(a: number | null, b: number | null, sign: 1 | -1): number {
 }
 
 export function countStates(list: readonly MonitorRow[]): Record<State, number> {
-  const counts = { down: 0, blocked: 0, pending: 0, up: 0, paused: 0 };
+  const counts = { down: 0, degraded: 0, blocked: 0, pending: 0, up: 0, paused: 0 };
   for (const monitor of list) counts[stateOf(monitor)]++;
   return counts;
 }
