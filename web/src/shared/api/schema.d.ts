@@ -1783,6 +1783,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/monitor/{monitorid}/pings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the latest pings of a monitor, newest first. */
+        get: operations["get_monitor_pings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/{monitorid}/pings/{n}/body": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the stored part of a ping's body: what the job printed. */
+        get: operations["get_monitor_pings_body"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/monitor/{monitorid}/push/rotate": {
         parameters: {
             query?: never;
@@ -2968,6 +3002,40 @@ export interface paths {
         put?: never;
         /** Creates another team, with the caller as its owner. */
         post: operations["post_team_new"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/team/pingkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the team's ping key, with which jobs report by slug. */
+        get: operations["get_team_pingkey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/team/pingkey/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates a new ping key. The old one stops working immediately. */
+        post: operations["post_team_pingkey_rotate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4614,7 +4682,7 @@ export interface components {
          * @description The known values of Reason.
          * @enum {string}
          */
-        KnownReason: "dns_nxdomain" | "dns_no_address" | "dns_servfail" | "dns_refused" | "dns_no_records" | "dns_answer" | "dnssec" | "connect_refused" | "connect_reset" | "connect_timeout" | "unreachable" | "no_reply" | "packet_loss" | "proxy" | "tls_handshake" | "tls_version" | "tls_timeout" | "tls_untrusted" | "tls_self_signed" | "tls_expired" | "tls_not_yet_valid" | "tls_name" | "tls_client_certificate" | "certificate_expiring" | "certificate_changed" | "http_status" | "http_redirects" | "http_invalid" | "http_incomplete" | "http_version" | "timeout_first_byte" | "timeout_body" | "keyword" | "auth" | "protocol" | "assertion" | "slow" | "members" | "missed" | "reported" | "other";
+        KnownReason: "dns_nxdomain" | "dns_no_address" | "dns_servfail" | "dns_refused" | "dns_no_records" | "dns_answer" | "dnssec" | "connect_refused" | "connect_reset" | "connect_timeout" | "unreachable" | "no_reply" | "packet_loss" | "proxy" | "tls_handshake" | "tls_version" | "tls_timeout" | "tls_untrusted" | "tls_self_signed" | "tls_expired" | "tls_not_yet_valid" | "tls_name" | "tls_client_certificate" | "certificate_expiring" | "certificate_changed" | "http_status" | "http_redirects" | "http_invalid" | "http_incomplete" | "http_version" | "timeout_first_byte" | "timeout_body" | "keyword" | "auth" | "protocol" | "assertion" | "slow" | "members" | "missed" | "reported" | "exit_code" | "runtime" | "other";
         /**
          * @description The known values of SessionMethod.
          * @enum {string}
@@ -5217,6 +5285,7 @@ export interface components {
             uri: string;
         };
         Monitor: {
+            api?: components["schemas"]["MonitorApi"] | null;
             /** @description What the result of a check must be like. */
             assertions: components["schemas"]["Assertion"][];
             /** @description Why checks cannot be performed at present; absent if they can. */
@@ -5227,6 +5296,7 @@ export interface components {
             dependents: number;
             /** @description The monitors it depends on. */
             depends_on: components["schemas"]["Dependency"][];
+            description: string;
             dns?: components["schemas"]["MonitorDns"] | null;
             /** @description How much of what failing checks see is stored. */
             evidence: components["schemas"]["EvidenceLevel"];
@@ -5266,6 +5336,8 @@ export interface components {
             monitorid: string;
             name: string;
             notifiers: components["schemas"]["LinkedNotifier"][];
+            /** @description The URL to which a job sends pings in the format of Healthchecks; for type api only. */
+            ping_url?: string | null;
             /**
              * Format: uuid
              * @description The escalation policy of its outages; null if it has none.
@@ -5328,6 +5400,20 @@ export interface components {
             monitor: components["schemas"]["Monitor"];
             success: boolean;
         };
+        MonitorApi: {
+            keywords: components["schemas"]["MonitorKeywords"];
+            /**
+             * Format: int64
+             * @description Seconds; null for the default, the grace.
+             */
+            max_runtime?: number | null;
+            post_only: boolean;
+            /** @description Empty for the plain interval. */
+            schedule: string;
+            /** @description Empty for none. */
+            slug: string;
+            tz: string;
+        };
         MonitorDns: {
             record_type: components["schemas"]["DnsRecordType"];
             resolver_server: string;
@@ -5373,6 +5459,12 @@ export interface components {
             method: components["schemas"]["HttpMethod"];
             url: string;
             username: string;
+        };
+        MonitorKeywords: {
+            failure: string;
+            otherwise: components["schemas"]["PingOtherwise"];
+            start: string;
+            success: string;
         };
         /** @description The list as the client receives it; it is sent in chunks. */
         MonitorList: {
@@ -5859,6 +5951,61 @@ export interface components {
             /** Format: double */
             transfer?: number | null;
         };
+        Ping: {
+            /** @description The User-Agent of the client. */
+            agent: string;
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int64
+             * @description The length of the stored body.
+             */
+            bytes: number;
+            /** @description The address it came from. */
+            client: string;
+            /**
+             * Format: double
+             * @description Milliseconds of the run that it ended.
+             */
+            duration?: number | null;
+            /** Format: int32 */
+            exit_code?: number | null;
+            method: string;
+            /**
+             * Format: int64
+             * @description Counts the pings of the monitor.
+             */
+            n: number;
+            /**
+             * Format: uuid
+             * @description The id of the run.
+             */
+            rid?: string | null;
+            scheme: string;
+            /** @description ign if it was ignored. */
+            type: components["schemas"]["PingType"];
+        };
+        PingKey: {
+            /** @description Null until one is created. */
+            ping_key?: string | null;
+            /** @description Followed by / and a slug, the URL of a ping. */
+            ping_url?: string | null;
+            success: boolean;
+        };
+        PingList: {
+            pings: components["schemas"]["Ping"][];
+            success: boolean;
+        };
+        /**
+         * @description What the body of a ping without any of the keywords means.
+         * @enum {string}
+         */
+        PingOtherwise: "ignore" | "fail";
+        /**
+         * @description What has become of a ping; ign if it was ignored.
+         * @enum {string}
+         */
+        PingType: "start" | "success" | "fail" | "log" | "ign";
         PlanBody: {
             currency: string;
             /** Format: int32 */
@@ -6370,6 +6517,27 @@ export interface components {
          * @enum {string}
          */
         RuleMode: "draft" | "publish";
+        /** @description The schedule of a job, and its pings. */
+        SaveApi: {
+            keywords?: components["schemas"]["SaveKeywords"] | null;
+            /**
+             * Format: int32
+             * @description Seconds that a run may take from its start to its end; 0 for the default, the grace.
+             */
+            max_runtime?: number | null;
+            /** @description Whether pings with other methods than POST are ignored. */
+            post_only?: boolean | null;
+            /**
+             * @description Cron expressions (five fields, or @daily and so on) or OnCalendar expressions of systemd,
+             *     one in each of up to four lines; empty for the plain interval. With a schedule,
+             *     `heartbeat_interval` is the longest of the next gaps.
+             */
+            schedule?: string | null;
+            /** @description The name in ping URLs, unique in the team; empty for none. */
+            slug?: string | null;
+            /** @description The IANA name of the schedule's time zone; UTC unless set. */
+            tz?: string | null;
+        };
         /** @description A key pair to create (without `apikeyid`) or to rename. */
         SaveApiKey: components["schemas"]["NewApiKey"] & {
             apikeyid?: string | null;
@@ -6596,6 +6764,13 @@ export interface components {
              */
             tags?: string[] | null;
         };
+        /** @description Words that are searched for in the body of a ping, each a comma-separated list. */
+        SaveKeywords: {
+            failure?: string | null;
+            otherwise?: components["schemas"]["PingOtherwise"] | null;
+            start?: string | null;
+            success?: string | null;
+        };
         /** @description Users who take turns. */
         SaveLayer: {
             /**
@@ -6735,9 +6910,12 @@ export interface components {
          *     form in which they are returned.
          */
         SaveMonitor: {
+            api?: components["schemas"]["SaveApi"] | null;
             /** @description What the result of a check must be like, at most 20. For every type except api and group. */
             assertions?: components["schemas"]["SaveAssertion"][] | null;
             depends_on?: components["schemas"]["TextOrList"] | null;
+            /** @description What it is for, at most 2,000 characters. */
+            description?: string | null;
             dns?: components["schemas"]["SaveDns"] | null;
             evidence?: components["schemas"]["EvidenceLevel"] | null;
             /**
@@ -6764,7 +6942,8 @@ export interface components {
             group?: components["schemas"]["SaveGroup"] | null;
             /**
              * Format: int32
-             * @description Seconds between checks; required for a new monitor, except for groups (30).
+             * @description Seconds between checks; required for a new monitor, except for groups (30) and with
+             *     `api.schedule`. At most 2592000, for api 31536000.
              */
             heartbeat_interval?: number | null;
             /** @description For dns, ping and tcp. */
@@ -20169,6 +20348,216 @@ export interface operations {
             };
         };
     };
+    get_monitor_pings: {
+        parameters: {
+            query?: {
+                /** @description How many; 20 unless set. At most 100 are stored */
+                limit?: number;
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PingList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitor_pings_body: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+                /** @description The number of the ping */
+                n: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The body */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such ping, or it has no body */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_monitor_push_rotate: {
         parameters: {
             query?: never;
@@ -27788,6 +28177,196 @@ export interface operations {
             };
             /** @description Fields are invalid; `errors` lists all of them */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_team_pingkey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ping key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PingKey"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_team_pingkey_rotate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new ping key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PingKey"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
