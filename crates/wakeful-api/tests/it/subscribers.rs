@@ -33,7 +33,7 @@ fn component(page: &Value, section: usize) -> String {
 }
 
 async fn post_form(client: &Client, path: &str, form: &str) -> Answer {
-    client.raw(Method::POST, path, FORM, form).await
+    client.raw(Method::POST, path, FORM, form.to_owned()).await
 }
 
 /// Opens an incident that affects a component; returns its id.
