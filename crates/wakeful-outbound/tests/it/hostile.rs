@@ -22,7 +22,7 @@ async fn check_short(spec: &Spec) -> wakeful_core::observation::Observation {
 }
 
 /// Writes the start, then one byte repeatedly until the client disconnects.
-async fn drip(mut stream: TcpStream, start: &str, byte: u8) -> std::io::Result<()> {
+pub(crate) async fn drip(mut stream: TcpStream, start: &str, byte: u8) -> std::io::Result<()> {
     read_request(&mut stream).await?;
     stream.write_all(start.as_bytes()).await?;
     let mut tick = interval(Duration::from_millis(20));
@@ -33,7 +33,7 @@ async fn drip(mut stream: TcpStream, start: &str, byte: u8) -> std::io::Result<(
 }
 
 /// Writes the start, then more of the same as fast as possible.
-async fn flood(mut stream: TcpStream, start: &str, more: &[u8]) -> std::io::Result<()> {
+pub(crate) async fn flood(mut stream: TcpStream, start: &str, more: &[u8]) -> std::io::Result<()> {
     read_request(&mut stream).await?;
     stream.write_all(start.as_bytes()).await?;
     loop {
@@ -392,7 +392,7 @@ async fn many_hostile_servers_do_not_fill_the_memory() {
     assert!(grown < 64 << 20, "grew by {} MiB", grown >> 20);
 }
 
-fn resident() -> usize {
+pub(crate) fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10

@@ -9,6 +9,7 @@ mod dns;
 mod egress;
 mod evidence;
 mod hostile;
+mod hostile_bodies;
 mod http;
 mod notify;
 mod ntlm;

@@ -350,7 +350,9 @@ async fn without_stand_in_only_the_monitors_own_region_decides() {
     let monitor = setup.monitor(&json!({"regions": "us"})).await;
     setup.wait_for_message(&monitor, "200 OK (us)").await;
     setup.target.fails_for(&[setup.us.pid]);
-    let heartbeat = setup.check(&monitor).await;
+    let checked = setup.client.post(&format!("monitor/{monitor}/check"), &json!({})).await.ok();
+    let heartbeat = checked["heartbeat"].clone();
+    assert_eq!(checked["evidence"]["response"]["status"], 503, "{checked}");
     assert_eq!(heartbeat["message"], "503 Service Unavailable (us)");
     assert_eq!(by_region(&heartbeat), [("us", "down")]);
     let others = [setup.eu[0].pid, setup.eu[1].pid, setup.server.pid];

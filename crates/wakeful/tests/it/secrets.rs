@@ -30,16 +30,16 @@ const BEGIN: usize = 8;
 
 /// The secrets that must not be found, each with a name for the report.
 #[derive(Default)]
-struct Sentinels(Vec<(&'static str, String)>);
+pub(crate) struct Sentinels(Vec<(&'static str, String)>);
 
 impl Sentinels {
-    fn add(&mut self, name: &'static str, secret: &str) {
+    pub(crate) fn add(&mut self, name: &'static str, secret: &str) {
         assert!(secret.len() >= BEGIN, "{name} is too short to search for");
         self.0.push((name, secret.to_owned()));
     }
 
     /// The secrets that are in these bytes, as text or in a common encoding.
-    fn found_in(&self, bytes: &[u8]) -> BTreeSet<&'static str> {
+    pub(crate) fn found_in(&self, bytes: &[u8]) -> BTreeSet<&'static str> {
         // One pass over the bytes for all secrets, found by their first bytes.
         let mut begins: HashMap<[u8; BEGIN], Vec<(&'static str, Vec<u8>)>> = HashMap::new();
         for (name, secret) in &self.0 {
@@ -248,7 +248,7 @@ async fn services(owner: &Client, kinds: &[Kind], secret: &mut Sentinels) {
 }
 
 /// All bytes of the database.
-async fn database(installation: &Installation) -> Vec<u8> {
+pub(crate) async fn database(installation: &Installation) -> Vec<u8> {
     match installation.database_kind() {
         DatabaseKind::Sqlite => {
             let with = |end: &str| PathBuf::from(format!("{}{end}", installation.file().display()));

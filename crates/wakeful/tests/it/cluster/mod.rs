@@ -153,6 +153,8 @@ async fn every_node_accepts_reports_and_on_demand_checks_and_shows_results_of_ot
             let path = format!("monitor/{id}/check");
             let checked = testbed.client(node).post(&path, &json!({})).await.ok();
             assert_eq!(checked["heartbeat"]["status"], "up", "asked at {node}");
+            let address = &checked["evidence"]["connection"]["address"];
+            assert!(address.is_string(), "asked at {node}: {checked}");
         }
     }
 }
