@@ -946,6 +946,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/incident/{incidentid}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns what became of the messages about each update of an incident. */
+        get: operations["get_incident_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/incident/{incidentid}/get": {
         parameters: {
             query?: never;
@@ -1026,6 +1043,23 @@ export interface paths {
         post?: never;
         /** Deletes an update of an incident, unless it is the only one. */
         delete: operations["delete_incident_update_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incident/{incidentid}/update/{updateid}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends the failed messages about an update again. */
+        post: operations["post_incident_update_resend"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2855,6 +2889,97 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/statuspage/{pageid}/subscriber/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Adds a subscriber, or changes what the one with the given `subscriberid` receives. Without
+         *     `consent`, an email address must be confirmed by its owner.
+         */
+        post: operations["post_statuspage_subscriber_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/subscriber/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a sample of the emails that subscribers receive to the caller's own address. */
+        post: operations["post_statuspage_subscriber_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/subscriber/{subscriberid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a subscriber with everything that is known about it. */
+        delete: operations["delete_statuspage_subscriber_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/subscribers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the subscribers of a status page, newest first, as JSON or as a table. */
+        get: operations["get_statuspage_subscribers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statuspage/{pageid}/subscribers/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Adds up to 1,000 subscribers whose consent the team has in writing. Addresses that were
+         *     unsubscribed in the last 90 days are not added.
+         */
+        post: operations["post_statuspage_subscribers_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/statuspage/{pageid}/token/rotate": {
         parameters: {
             query?: never;
@@ -3706,13 +3831,14 @@ export interface components {
             success: boolean;
         };
         Assertion: {
+            /** @description Whether its number is stored with each heartbeat. */
+            chart: boolean;
             comparison: components["schemas"]["Comparison"];
             fails_as: components["schemas"]["FailsAs"];
             match: components["schemas"]["AssertionMatch"];
             property: string;
             source: components["schemas"]["AssertionSource"];
             target: string;
-            chart: boolean;
         };
         /**
          * @description Of several values, how many must satisfy an assertion.
@@ -3851,13 +3977,14 @@ export interface components {
         Beat: {
             /** Format: date-time */
             at: string;
+            /** @description The status, or degraded. */
+            health: components["schemas"]["HeartbeatHealth"];
             /** Format: double */
             load_time?: number | null;
             message: string;
             /** @description What it counts as. */
             standing: components["schemas"]["HeartbeatStanding"];
             status: components["schemas"]["HeartbeatStatus"];
-            health: components["schemas"]["HeartbeatHealth"];
         };
         Certificate: {
             /**
@@ -3939,6 +4066,8 @@ export interface components {
         /** @description The number of heartbeats by status. Pending ones failed but did not lead to an outage. */
         Checks: {
             /** Format: int64 */
+            degraded: number;
+            /** Format: int64 */
             down: number;
             /** Format: int64 */
             maintenance: number;
@@ -3946,10 +4075,11 @@ export interface components {
             pending: number;
             /** Format: int64 */
             unknown: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Including degraded ones.
+             */
             up: number;
-            /** Format: int64 */
-            degraded: number;
         };
         Codes: string | number | unknown[];
         /** @description Comments on an alert. */
@@ -4036,12 +4166,29 @@ export interface components {
          * @enum {string}
          */
         Day: "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun";
+        Degraded: {
+            /** Format: double */
+            factor: number;
+            notify: boolean;
+            /** Format: int32 */
+            of: number;
+            /** Format: int32 */
+            over: number;
+            /** Format: int32 */
+            regions: number;
+            /** Format: int32 */
+            slow: number;
+        };
         /** @description The monitors to delete: exactly one of `ids` and `filter`. */
         DeleteMonitors: {
             /** @description Only report how many would be deleted; none is. */
             dry_run?: boolean | null;
             filter?: components["schemas"]["SelectMonitors"] | null;
             ids?: string[] | null;
+        };
+        DeliveriesAnswer: {
+            success: boolean;
+            updates: components["schemas"]["UpdateDeliveries"][];
         };
         /** @description The delivery of one event by one notifier. */
         Delivery: {
@@ -4318,6 +4465,14 @@ export interface components {
             /** @description The new end: a local time in the zone of the window, or a time with an offset or Z. */
             until: string;
         };
+        FailedDelivery: {
+            /** Format: date-time */
+            at: string;
+            kind: components["schemas"]["SubscriberKind"];
+            last_answer: string;
+            /** Format: uuid */
+            subscriberid: string;
+        };
         /**
          * @description What a failing assertion makes of its monitor.
          * @enum {string}
@@ -4348,6 +4503,8 @@ export interface components {
         Heartbeat: {
             /** Format: date-time */
             at: string;
+            /** @description The status, or degraded. */
+            health: components["schemas"]["HeartbeatHealth"];
             /**
              * Format: double
              * @description Milliseconds.
@@ -4355,6 +4512,11 @@ export interface components {
             load_time?: number | null;
             message: string;
             phases: components["schemas"]["Phases"];
+            /**
+             * @description Up to two numbers that the check has measured: loss in percent and jitter in milliseconds of
+             *     a ping, or the number that an assertion charts. Absent if there are none.
+             */
+            readings?: (number | null)[];
             /** @description Why an on-demand check did not pass; absent otherwise. */
             reason?: components["schemas"]["Reason"];
             /** @description The result of each region; empty if only the service itself checked. */
@@ -4362,8 +4524,6 @@ export interface components {
             /** @description What the heartbeat counts as in statistics; absent where it is not known yet. */
             standing?: components["schemas"]["HeartbeatStanding"];
             status: components["schemas"]["HeartbeatStatus"];
-            health: components["schemas"]["HeartbeatHealth"];
-            readings?: (number | null)[];
         };
         HeartbeatAnswer: {
             evidence?: components["schemas"]["Evidence"] | null;
@@ -4371,6 +4531,11 @@ export interface components {
             message: string;
             success: boolean;
         };
+        /**
+         * @description The same, or degraded.
+         * @enum {string}
+         */
+        HeartbeatHealth: "up" | "degraded" | "down" | "unknown";
         HeartbeatList: {
             /** @description Newest first. */
             heartbeats: components["schemas"]["Heartbeat"][];
@@ -4421,6 +4586,28 @@ export interface components {
          * @enum {string}
          */
         Impact: "none" | "minor" | "major" | "critical";
+        ImportAnswer: {
+            /** Format: int32 */
+            added: number;
+            /**
+             * Format: int32
+             * @description Subscribed before.
+             */
+            known: number;
+            message: string;
+            /**
+             * Format: int32
+             * @description Unsubscribed before: they must subscribe again themselves.
+             */
+            refused: number;
+            success: boolean;
+        };
+        /** @description Subscribers to add. */
+        ImportSubscribers: {
+            /** @description Must be true: the team has the consent of all of them in writing. */
+            consent: boolean;
+            subscribers: components["schemas"]["SaveSubscriber"][];
+        };
         /** @description An incident or a maintenance. */
         Incident: {
             auto_end: boolean;
@@ -4652,12 +4839,12 @@ export interface components {
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "webpush.subscribe" | "webpush.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "policy.create" | "policy.update" | "policy.delete" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.override" | "schedule.feed" | "routing.update" | "statuspage.create" | "statuspage.update" | "statuspage.delete" | "statuspage.component" | "incident.create" | "incident.update" | "incident.post" | "incident.publish" | "incident.postmortem" | "incident.delete" | "incidenttemplate.create" | "incidenttemplate.update" | "incidenttemplate.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "webpush.subscribe" | "webpush.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "policy.create" | "policy.update" | "policy.delete" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.override" | "schedule.feed" | "routing.update" | "statuspage.create" | "statuspage.update" | "statuspage.delete" | "statuspage.component" | "incident.create" | "incident.update" | "incident.post" | "incident.publish" | "incident.postmortem" | "incident.delete" | "incident.resend" | "subscriber.create" | "subscriber.update" | "subscriber.delete" | "subscriber.import" | "incidenttemplate.create" | "incidenttemplate.update" | "incidenttemplate.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
          */
-        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "browser" | "alert" | "alerts" | "maintenance" | "policy" | "schedule" | "routing" | "statuspage" | "incident" | "incidenttemplate" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
+        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "browser" | "alert" | "alerts" | "maintenance" | "policy" | "schedule" | "routing" | "statuspage" | "subscriber" | "incident" | "incidenttemplate" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream" | "installation";
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
@@ -4667,7 +4854,7 @@ export interface components {
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test" | "monitor.degraded" | "monitor.restored";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "monitor.degraded" | "monitor.restored" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
@@ -4682,7 +4869,7 @@ export interface components {
          * @description The known values of Reason.
          * @enum {string}
          */
-        KnownReason: "dns_nxdomain" | "dns_no_address" | "dns_servfail" | "dns_refused" | "dns_no_records" | "dns_answer" | "dnssec" | "connect_refused" | "connect_reset" | "connect_timeout" | "unreachable" | "no_reply" | "packet_loss" | "proxy" | "tls_handshake" | "tls_version" | "tls_timeout" | "tls_untrusted" | "tls_self_signed" | "tls_expired" | "tls_not_yet_valid" | "tls_name" | "tls_client_certificate" | "certificate_expiring" | "certificate_changed" | "http_status" | "http_redirects" | "http_invalid" | "http_incomplete" | "http_version" | "timeout_first_byte" | "timeout_body" | "keyword" | "auth" | "protocol" | "assertion" | "slow" | "members" | "missed" | "reported" | "exit_code" | "runtime" | "other";
+        KnownReason: "dns_nxdomain" | "dns_no_address" | "dns_servfail" | "dns_refused" | "dns_no_records" | "dns_answer" | "dnssec" | "connect_refused" | "connect_reset" | "connect_timeout" | "unreachable" | "no_reply" | "packet_loss" | "proxy" | "tls_handshake" | "tls_version" | "tls_timeout" | "tls_untrusted" | "tls_self_signed" | "tls_expired" | "tls_not_yet_valid" | "tls_name" | "tls_client_certificate" | "certificate_expiring" | "certificate_changed" | "http_status" | "http_redirects" | "http_invalid" | "http_incomplete" | "http_version" | "timeout_first_byte" | "timeout_body" | "keyword" | "auth" | "protocol" | "assertion" | "slow" | "slower_than_usual" | "partial_regions" | "members" | "missed" | "reported" | "exit_code" | "runtime" | "other";
         /**
          * @description The known values of SessionMethod.
          * @enum {string}
@@ -4847,10 +5034,12 @@ export interface components {
             /** Format: uuid */
             pageid: string;
             published: boolean;
+            /** @description The same by how they are notified. */
+            recipients: components["schemas"]["StatuspageRecipients"];
             slug: string;
             /**
              * Format: int64
-             * @description How many subscribers it has.
+             * @description How many active subscribers it has.
              */
             subscribers: number;
             url: string;
@@ -5292,6 +5481,14 @@ export interface components {
             blocked?: string | null;
             /** Format: date-time */
             created: string;
+            degraded?: components["schemas"]["Degraded"] | null;
+            /** @description What is not as it should be. */
+            degraded_cause?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it is degraded; null if it is not.
+             */
+            degraded_since?: string | null;
             /** @description The number of monitors that depend on it directly. */
             dependents: number;
             /** @description The monitors it depends on. */
@@ -5316,6 +5513,8 @@ export interface components {
              */
             grace?: number | null;
             group?: components["schemas"]["MonitorGroup"] | null;
+            /** @description The status, or degraded. */
+            health: components["schemas"]["MonitorHealth"];
             /** Format: int32 */
             heartbeat_interval: number;
             hostname?: string | null;
@@ -5336,6 +5535,7 @@ export interface components {
             monitorid: string;
             name: string;
             notifiers: components["schemas"]["LinkedNotifier"][];
+            ping?: components["schemas"]["Ping"] | null;
             /** @description The URL to which a job sends pings in the format of Healthchecks; for type api only. */
             ping_url?: string | null;
             /**
@@ -5373,6 +5573,7 @@ export interface components {
             revision: number;
             /** @description How urgent its alerts are. */
             severity: components["schemas"]["Severity"];
+            slo?: components["schemas"]["Slo"] | null;
             status: components["schemas"]["MonitorStatus"];
             /**
              * Format: date-time
@@ -5387,13 +5588,6 @@ export interface components {
             timeout?: number | null;
             type: components["schemas"]["MonitorType"];
             upside_down_mode: boolean;
-            degraded?: components["schemas"]["Degraded"] | null;
-            slo?: components["schemas"]["Slo"] | null;
-            ping?: components["schemas"]["Ping"] | null;
-            health: components["schemas"]["MonitorHealth"];
-            /** Format: date-time */
-            degraded_since?: string | null;
-            degraded_cause?: string | null;
         };
         MonitorAnswer: {
             message: string;
@@ -5445,6 +5639,11 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /**
+         * @description The status of a monitor that is not degraded, or degraded.
+         * @enum {string}
+         */
+        MonitorHealth: "pending" | "up" | "degraded" | "down";
         MonitorHttp: {
             accepted_status_codes: string[];
             /** @description none, basic or ntlm, in the letter case the client sent. */
@@ -5476,6 +5675,14 @@ export interface components {
         MonitorRow: {
             /** @description Why checks cannot be performed at present; absent if they can. */
             blocked?: string | null;
+            /** @description What is not as it should be; absent if it is not degraded. */
+            degraded_cause?: string;
+            /**
+             * Format: date-time
+             * @description Since when it is degraded; absent if it is not.
+             */
+            degraded_since?: string;
+            health: components["schemas"]["MonitorHealth"];
             /** Format: int32 */
             heartbeat_interval: number;
             isactive: boolean;
@@ -5497,6 +5704,8 @@ export interface components {
             name: string;
             /** @description The ids of the linked notifiers. */
             notifiers: string[];
+            /** @description Why it is down or degraded; absent if it is neither, or that is not known. */
+            reason?: components["schemas"]["Reason"];
             status: components["schemas"]["MonitorStatus"];
             /**
              * Format: date-time
@@ -5509,11 +5718,6 @@ export interface components {
             type: components["schemas"]["MonitorType"];
             /** @description Whether up and down are inverted; absent if they are not. */
             upside_down_mode?: boolean;
-            health: components["schemas"]["MonitorHealth"];
-            /** Format: date-time */
-            degraded_since?: string;
-            degraded_cause?: string;
-            reason?: components["schemas"]["Reason"];
         };
         /** @description The list as the client receives it; it is sent in chunks. */
         MonitorRows: {
@@ -5952,38 +6156,12 @@ export interface components {
             transfer?: number | null;
         };
         Ping: {
-            /** @description The User-Agent of the client. */
-            agent: string;
-            /** Format: date-time */
-            at: string;
-            /**
-             * Format: int64
-             * @description The length of the stored body.
-             */
-            bytes: number;
-            /** @description The address it came from. */
-            client: string;
-            /**
-             * Format: double
-             * @description Milliseconds of the run that it ended.
-             */
-            duration?: number | null;
             /** Format: int32 */
-            exit_code?: number | null;
-            method: string;
-            /**
-             * Format: int64
-             * @description Counts the pings of the monitor.
-             */
-            n: number;
-            /**
-             * Format: uuid
-             * @description The id of the run.
-             */
-            rid?: string | null;
-            scheme: string;
-            /** @description ign if it was ignored. */
-            type: components["schemas"]["PingType"];
+            count: number;
+            /** Format: int32 */
+            size: number;
+            /** Format: int32 */
+            spacing: number;
         };
         PingKey: {
             /** @description Null until one is created. */
@@ -6034,6 +6212,11 @@ export interface components {
             status_pages?: number | null;
             /**
              * Format: int32
+             * @description The maximum number of subscribers of all status pages; null for no limit.
+             */
+            subscribers?: number | null;
+            /**
+             * Format: int32
              * @description The maximum number of users; null for no limit.
              */
             users?: number | null;
@@ -6048,6 +6231,8 @@ export interface components {
         Point: {
             /** Format: date-time */
             at: string;
+            /** Format: int64 */
+            degraded: number;
             /** Format: int64 */
             down: number;
             /**
@@ -6070,15 +6255,20 @@ export interface components {
             /** Format: int64 */
             pending: number;
             phases: components["schemas"]["PhaseMeans"];
+            /**
+             * @description The up to two numbers that the checks have measured; absent without any, and where single
+             *     heartbeats are no longer stored.
+             */
+            reading?: (components["schemas"]["Reading"] | null)[];
             /** Format: int64 */
             unknown: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Including degraded ones.
+             */
             up: number;
             /** Format: double */
             uptime?: number | null;
-            /** Format: int64 */
-            degraded: number;
-            reading?: (components["schemas"]["Reading"] | null)[];
         };
         /** @description An escalation policy. */
         Policy: {
@@ -6279,6 +6469,15 @@ export interface components {
          * @enum {string}
          */
         QuietThen: "hold" | "drop";
+        /** @description A number that checks have measured. */
+        Reading: {
+            /** Format: double */
+            max: number;
+            /** Format: double */
+            mean: number;
+            /** Format: double */
+            min: number;
+        };
         /** @description Why a check did not pass; later versions may have more. */
         Reason: components["schemas"]["KnownReason"] | string;
         /** @description The caller's credentials, entered again. */
@@ -6319,6 +6518,8 @@ export interface components {
             region: string;
         };
         RegionBeat: {
+            /** @description The status, or degraded. */
+            health: components["schemas"]["HeartbeatHealth"];
             /**
              * Format: double
              * @description Milliseconds.
@@ -6327,7 +6528,6 @@ export interface components {
             message: string;
             region: string;
             status: components["schemas"]["HeartbeatStatus"];
-            health: components["schemas"]["HeartbeatHealth"];
         };
         RegionList: {
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
@@ -6544,6 +6744,8 @@ export interface components {
         };
         /** @description What the result of a check must be like. */
         SaveAssertion: {
+            /** @description Whether its number is stored with each heartbeat; for one of them. */
+            chart?: boolean | null;
             comparison: components["schemas"]["Comparison"];
             fails_as?: components["schemas"]["FailsAs"] | null;
             match?: components["schemas"]["AssertionMatch"] | null;
@@ -6555,7 +6757,6 @@ export interface components {
             source: components["schemas"]["KnownAssertionSource"];
             /** @description A text, a number or a boolean; for in and not_in up to 64 items, separated by commas. */
             target?: string | null;
-            chart?: boolean | null;
         };
         SaveComponent: {
             /** @description A short name for badges. */
@@ -6594,6 +6795,38 @@ export interface components {
         /** @description How the caller is notified. */
         SaveContacts: {
             rules: components["schemas"]["SaveContactRule"][];
+        };
+        /** @description When a monitor that is up counts as degraded; `{}` turns it off. */
+        SaveDegraded: {
+            /**
+             * Format: double
+             * @description The multiple of the usual time, the 95th percentile of the last seven days, above which a
+             *     check is slow: 1.2 to 20; 0 (the default): off.
+             */
+            factor?: number | null;
+            /** @description Whether notifications are sent; true unless set. */
+            notify?: boolean | null;
+            /**
+             * Format: int32
+             * @description 5 unless set.
+             */
+            of?: number | null;
+            /**
+             * Format: int32
+             * @description How many of the last `of` checks must be affected; 3 unless set.
+             */
+            over?: number | null;
+            /**
+             * Format: int32
+             * @description How many regions must fail although the quorum is not reached; 0: off. 1 unless set if the
+             *     monitor has several regions.
+             */
+            regions?: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds above which a check is slow; 0 (the default): off.
+             */
+            slow?: number | null;
         };
         /** @description The DNS query and the resolver. */
         SaveDns: {
@@ -6913,6 +7146,7 @@ export interface components {
             api?: components["schemas"]["SaveApi"] | null;
             /** @description What the result of a check must be like, at most 20. For every type except api and group. */
             assertions?: components["schemas"]["SaveAssertion"][] | null;
+            degraded?: components["schemas"]["SaveDegraded"] | null;
             depends_on?: components["schemas"]["TextOrList"] | null;
             /** @description What it is for, at most 2,000 characters. */
             description?: string | null;
@@ -6955,6 +7189,7 @@ export interface components {
             /** @description Required for a new monitor. */
             name?: string | null;
             notifiers?: components["schemas"]["TextOrList"] | null;
+            ping?: components["schemas"]["SavePing"] | null;
             /** @description The escalation policy of its outages; empty for none. */
             policyid?: string | null;
             port?: components["schemas"]["TextOrNumber"] | null;
@@ -6976,6 +7211,7 @@ export interface components {
              */
             retry_interval?: number | null;
             severity?: components["schemas"]["Severity"] | null;
+            slo?: components["schemas"]["SaveSlo"] | null;
             tags?: components["schemas"]["TextOrList"] | null;
             /**
              * Format: int32
@@ -6985,9 +7221,6 @@ export interface components {
             type?: components["schemas"]["KnownMonitorType"] | null;
             /** @description Inverts up and down; required for a new monitor, except for groups (false). */
             upside_down_mode?: boolean | null;
-            degraded?: components["schemas"]["SaveDegraded"] | null;
-            slo?: components["schemas"]["SaveSlo"] | null;
-            ping?: components["schemas"]["SavePing"] | null;
         };
         /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
@@ -7051,6 +7284,24 @@ export interface components {
             starts: string;
             /** @description A member of the team. */
             userid: string;
+        };
+        /** @description The echoes of one check. */
+        SavePing: {
+            /**
+             * Format: int32
+             * @description 1 unless set.
+             */
+            count?: number | null;
+            /**
+             * Format: int32
+             * @description The bytes that each carries; 16 unless set.
+             */
+            size?: number | null;
+            /**
+             * Format: int32
+             * @description Milliseconds between two of them; 200 unless set.
+             */
+            spacing?: number | null;
         };
         /** @description An escalation policy to create (without `policyid`) or to change. */
         SavePolicy: {
@@ -7158,6 +7409,12 @@ export interface components {
             /** @description The time zone of handovers and hours. Required for a new schedule. */
             time_zone?: string | null;
         };
+        /** @description Empty for everything. */
+        SaveScope: {
+            components?: string[] | null;
+            /** @description A section includes components that are added later. */
+            sections?: string[] | null;
+        };
         SaveSection: {
             collapsed?: components["schemas"]["SectionCollapsed"] | null;
             /** @description All components in their order; at most 500 on a page. */
@@ -7187,6 +7444,20 @@ export interface components {
             password1?: string | null;
             /** @description Must equal password1. */
             password2?: string | null;
+        };
+        /** @description How much of the time a monitor should be up; `{}` removes it. */
+        SaveSlo: {
+            /**
+             * Format: int32
+             * @description 30 unless set.
+             */
+            days?: number | null;
+            degraded?: components["schemas"]["SloDegraded"] | null;
+            /**
+             * Format: double
+             * @description In percent.
+             */
+            target?: number | null;
         };
         /** @description A status page to create (without `pageid`) or to change. */
         SaveStatuspage: {
@@ -7275,6 +7546,19 @@ export interface components {
             /** @description http or https, without a user name and password. */
             url?: string | null;
         };
+        /** @description A subscriber to add (without `subscriberid`) or to change. */
+        SaveSubscriber: {
+            /** @description An email address or a URL; required for a new subscriber, and cannot be changed. */
+            address?: string | null;
+            /** @description The team has the consent of the owner in writing: no confirmation is needed. */
+            consent?: boolean | null;
+            format?: components["schemas"]["WebhookFormat"] | null;
+            kind?: components["schemas"]["SubscriberKind"] | null;
+            kinds?: components["schemas"]["SubscribedKind"][] | null;
+            language?: components["schemas"]["StatuspageLanguage"] | null;
+            scope?: components["schemas"]["SaveScope"] | null;
+            subscriberid?: string | null;
+        };
         /** @description A change to the team; fields that are omitted stay as they are. */
         SaveTeamSettings: {
             default_role?: components["schemas"]["Role"] | null;
@@ -7356,6 +7640,8 @@ export interface components {
         /** @description The number of seconds with each status. */
         Seconds: {
             /** Format: int64 */
+            degraded: number;
+            /** Format: int64 */
             down: number;
             /** Format: int64 */
             maintenance: number;
@@ -7368,10 +7654,11 @@ export interface components {
             pending: number;
             /** Format: int64 */
             unknown: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Including degraded time.
+             */
             up: number;
-            /** Format: int64 */
-            degraded: number;
         };
         /**
          * @description When a section is closed at first.
@@ -7525,6 +7812,49 @@ export interface components {
             alertid: string;
             code: components["schemas"]["ErrorCode"];
         };
+        Slo: {
+            /** Format: int32 */
+            days: number;
+            degraded: components["schemas"]["SloDegraded"];
+            /** Format: double */
+            target: number;
+        };
+        /**
+         * @description What degraded time counts as.
+         * @enum {string}
+         */
+        SloDegraded: "up" | "down";
+        /**
+         * @description The objective of a monitor, for its days until now. What is unknown, not confirmed, or during
+         *     maintenance spends no budget.
+         */
+        SloReport: {
+            /**
+             * Format: double
+             * @description In percent; null without data.
+             */
+            attained?: number | null;
+            /**
+             * Format: double
+             * @description How long the monitor may be down within these days.
+             */
+            budget_seconds: number;
+            /**
+             * Format: double
+             * @description How many times faster than allowed the budget was spent in the last hour, and in the last
+             *     six hours; null without data.
+             */
+            burn_1h?: number | null;
+            /** Format: double */
+            burn_6h?: number | null;
+            /**
+             * Format: double
+             * @description Negative if more was spent.
+             */
+            left_seconds: number;
+            /** Format: double */
+            spent_seconds: number;
+        };
         /** @description Snoozes an alert; `until` or `seconds` is required. */
         SnoozeAlert: {
             comment?: string | null;
@@ -7551,9 +7881,10 @@ export interface components {
         Stats: {
             /** Format: uuid */
             monitorid: string;
+            /** @description What has been attained of the objective; absent if the monitor has none. */
+            slo?: components["schemas"]["SloReport"];
             spans: components["schemas"]["StatsSpan"][];
             success: boolean;
-            slo?: components["schemas"]["SloReport"];
         };
         /**
          * @description A standard period of statistics.
@@ -7561,6 +7892,11 @@ export interface components {
          */
         StatsPeriod: "24h" | "7d" | "30d" | "90d" | "365d";
         StatsSpan: {
+            /**
+             * Format: double
+             * @description Only with `apdex` or a limit for slow checks: from 0 to 1, where 1 is best.
+             */
+            apdex?: number;
             checks: components["schemas"]["Checks"];
             /**
              * Format: date-time
@@ -7568,6 +7904,11 @@ export interface components {
              *     full hour; others do too where single heartbeats are no longer stored.
              */
             from: string;
+            /**
+             * Format: double
+             * @description The uptime without the time that was degraded, in percent.
+             */
+            healthy?: number | null;
             load_time?: components["schemas"]["LoadTime"] | null;
             /**
              * Format: int64
@@ -7599,9 +7940,6 @@ export interface components {
              * @description Based on the number of heartbeats, in percent.
              */
             uptime_checks?: number | null;
-            healthy?: number | null;
-            /** Format: double */
-            apdex?: number;
         };
         /** @description A status page. */
         Statuspage: {
@@ -7754,6 +8092,15 @@ export interface components {
             statuspages: components["schemas"]["ListedStatuspage"][];
             success: boolean;
         };
+        /** @description The active subscribers of a page. */
+        StatuspageRecipients: {
+            /** Format: int64 */
+            chat: number;
+            /** Format: int64 */
+            email: number;
+            /** Format: int64 */
+            webhook: number;
+        };
         /** @description A rule that opens incidents. */
         StatuspageRule: {
             /** Format: int32 */
@@ -7822,6 +8169,89 @@ export interface components {
             message: string;
             success: boolean;
         };
+        /**
+         * @description What a subscriber of a status page is notified of.
+         * @enum {string}
+         */
+        SubscribedKind: "incidents" | "maintenance";
+        Subscriber: {
+            /** @description Empty after unsubscribing. */
+            address: string;
+            /** Format: date-time */
+            confirmed?: string | null;
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: int64
+             * @description Permanent rejections in a row.
+             */
+            failures: number;
+            format: components["schemas"]["WebhookFormat"];
+            kind: components["schemas"]["SubscriberKind"];
+            kinds: components["schemas"]["SubscribedKind"][];
+            language: components["schemas"]["StatuspageLanguage"];
+            /** Format: date-time */
+            last_delivery?: string | null;
+            scope: components["schemas"]["SubscriberScope"];
+            /** @description Signs what a webhook receives; only in the response that added it. */
+            secret?: string | null;
+            source: components["schemas"]["SubscriberSource"];
+            state: components["schemas"]["SubscriberState"];
+            /** Format: uuid */
+            subscriberid: string;
+        };
+        SubscriberAnswer: {
+            message: string;
+            subscriber: components["schemas"]["Subscriber"];
+            success: boolean;
+        };
+        /** @description How many subscribers there are: the active ones by kind, and all by state. */
+        SubscriberCounts: {
+            /** Format: int64 */
+            active: number;
+            /** Format: int64 */
+            bouncing: number;
+            /** Format: int64 */
+            discord: number;
+            /** Format: int64 */
+            email: number;
+            /** Format: int64 */
+            pending: number;
+            /** Format: int64 */
+            slack: number;
+            /** Format: int64 */
+            teams: number;
+            /** Format: int64 */
+            unsubscribed: number;
+            /** Format: int64 */
+            webhook: number;
+        };
+        /**
+         * @description How a subscriber of a status page is notified.
+         * @enum {string}
+         */
+        SubscriberKind: "email" | "webhook" | "slack" | "discord" | "teams";
+        SubscriberList: {
+            counts: components["schemas"]["SubscriberCounts"];
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            subscribers: components["schemas"]["Subscriber"][];
+            success: boolean;
+        };
+        SubscriberScope: {
+            components: string[];
+            sections: string[];
+        };
+        /**
+         * @description How a subscriber of a status page was added.
+         * @enum {string}
+         */
+        SubscriberSource: "self" | "team" | "import";
+        /**
+         * @description Whether a subscriber of a status page is notified.
+         * @enum {string}
+         */
+        SubscriberState: "pending" | "active" | "bouncing" | "unsubscribed";
         Summaries: {
             success: boolean;
             summaries: components["schemas"]["Summary"][];
@@ -7991,6 +8421,19 @@ export interface components {
          * @enum {string}
          */
         TurnUnit: "day" | "week";
+        /** @description What became of the messages about an update. */
+        UpdateDeliveries: {
+            /** Format: int64 */
+            delivered: number;
+            /** Format: int64 */
+            failed: number;
+            /** @description The latest, at most 100 of the incident. */
+            failures: components["schemas"]["FailedDelivery"][];
+            /** Format: uuid */
+            updateid: string;
+            /** Format: int64 */
+            waiting: number;
+        };
         UpdatePassword: {
             /**
              * Format: email
@@ -8049,79 +8492,13 @@ export interface components {
             success: boolean;
             ways: components["schemas"]["WayBody"][];
         };
+        /**
+         * @description The body that a webhook of a subscriber receives.
+         * @enum {string}
+         */
+        WebhookFormat: "standard" | "statuspage";
         /** @description The format of a webhook's messages: the name of a built-in template, a custom template, or empty for Wakeful's own format. */
         WebhookTemplate: components["schemas"]["KnownWebhookTemplate"] | string;
-        /** @enum {string} */
-        MonitorHealth: "pending" | "up" | "degraded" | "down";
-        /** @enum {string} */
-        HeartbeatHealth: "up" | "degraded" | "down" | "unknown";
-        /** @enum {string} */
-        SloDegraded: "up" | "down";
-        Degraded: {
-            /** Format: int32 */
-            slow: number;
-            /** Format: double */
-            factor: number;
-            /** Format: int32 */
-            over: number;
-            /** Format: int32 */
-            of: number;
-            /** Format: int32 */
-            regions: number;
-            notify: boolean;
-        };
-        SaveDegraded: {
-            slow?: number | null;
-            factor?: number | null;
-            over?: number | null;
-            of?: number | null;
-            regions?: number | null;
-            notify?: boolean | null;
-        };
-        Slo: {
-            /** Format: double */
-            target: number;
-            /** Format: int32 */
-            days: number;
-            degraded: components["schemas"]["SloDegraded"];
-        };
-        SaveSlo: {
-            target?: number | null;
-            days?: number | null;
-            degraded?: components["schemas"]["SloDegraded"] | null;
-        };
-        Ping: {
-            /** Format: int32 */
-            count: number;
-            /** Format: int32 */
-            spacing: number;
-            /** Format: int32 */
-            size: number;
-        };
-        SavePing: {
-            count?: number | null;
-            spacing?: number | null;
-            size?: number | null;
-        };
-        SloReport: {
-            attained?: number | null;
-            /** Format: double */
-            budget_seconds: number;
-            /** Format: double */
-            spent_seconds: number;
-            /** Format: double */
-            left_seconds: number;
-            burn_1h?: number | null;
-            burn_6h?: number | null;
-        };
-        Reading: {
-            /** Format: double */
-            mean: number;
-            /** Format: double */
-            min: number;
-            /** Format: double */
-            max: number;
-        };
     };
     responses: never;
     parameters: never;
@@ -14862,6 +15239,104 @@ export interface operations {
             };
         };
     };
+    get_incident_deliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the incident */
+                incidentid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deliveries by update, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveriesAnswer"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_incident_get: {
         parameters: {
             query?: never;
@@ -15429,6 +15904,106 @@ export interface operations {
             };
             /** @description It is the only update, or the incident was modified concurrently */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_incident_update_resend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the incident */
+                incidentid: string;
+                /** @description The id of the update */
+                updateid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Queued */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such incident, or the incident no such update */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20788,6 +21363,8 @@ export interface operations {
                 from?: string;
                 /** @description With `from`: the end of the range */
                 to?: string;
+                /** @description Adds the Apdex for this many milliseconds; default: the limit for slow checks, if the monitor has one */
+                apdex?: number;
             };
             header?: {
                 /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
@@ -20902,8 +21479,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only this type */
                 type?: components["schemas"]["KnownMonitorType"];
-                /** @description Only this status */
-                status?: components["schemas"]["MonitorStatus"];
+                /** @description Only this status; up includes degraded */
+                status?: components["schemas"]["MonitorHealth"];
                 /** @description Only monitors with this tag */
                 tag?: string;
                 /** @description Part of a name, target or tag */
@@ -21295,8 +21872,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only this type */
                 type?: components["schemas"]["KnownMonitorType"];
-                /** @description Only this status */
-                status?: components["schemas"]["MonitorStatus"];
+                /** @description Only this status; up includes degraded */
+                status?: components["schemas"]["MonitorHealth"];
                 /** @description Only monitors with this tag */
                 tag?: string;
                 /** @description Part of a name, target or tag */
@@ -27171,6 +27748,610 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_statuspage_subscriber_save: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveSubscriber"];
+            };
+        };
+        responses: {
+            /** @description The subscriber; a new webhook with its signing secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriberAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors, or the plan allows no more subscribers */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page, or the page no such subscriber */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The page has the maximum number of subscribers */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_statuspage_subscriber_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many tests; try again in a minute */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The mail server did not accept it */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_statuspage_subscriber_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+                /** @description The id of the subscriber */
+                subscriberid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page, or the page no such subscriber */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_statuspage_subscribers: {
+        parameters: {
+            query?: {
+                /** @description Only those with this state */
+                state?: "pending" | "active" | "bouncing" | "unsubscribed";
+                /** @description Only this kind */
+                kind?: "email" | "webhook" | "slack" | "discord" | "teams";
+                /** @description Part of the address */
+                q?: string;
+                /** @description Default: json */
+                format?: "json" | "csv";
+                /** @description Subscribers per page of the list */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscribers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriberList"];
+                    "text/csv": string;
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_statuspage_subscribers_import: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The id of the status page */
+                pageid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportSubscribers"];
+            };
+        };
+        responses: {
+            /** @description Imported */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is limited to some monitors, or the plan allows no more subscribers; nothing was added */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such status page */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The page would have more than the maximum number of subscribers; nothing was added */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
