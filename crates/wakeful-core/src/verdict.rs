@@ -321,7 +321,7 @@ fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Ste
 
 fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> Step {
     let heartbeat = signal.heartbeat(now);
-    let failing = (!signal.good).then(|| extend_streak(state, &signal, now));
+    let failing = (!signal.good).then(|| Box::new(extend_streak(state, &signal, now)));
     let status = match &failing {
         None => Status::Up,
         Some(failing) if !signal.needs_confirming || failing.checks > policy.retries => {
@@ -332,7 +332,7 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
     let change = (status != state.status).then(|| Change {
         previous: state.status,
         status,
-        outage: outage(failing.as_ref(), state),
+        outage: outage(failing.as_deref(), state),
     });
     let started = failing.as_ref().map_or(now, |failing| failing.started);
     let is_soon = |since: &Millis| since.since(now) < MAX_CHANGES_AHEAD;
@@ -359,7 +359,7 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
 /// The streak of failures including this one.
 fn extend_streak(state: &State, signal: &Signal, now: Millis) -> FailureStreak {
     match &state.failing {
-        Some(row) => FailureStreak { checks: row.checks.saturating_add(1), ..row.clone() },
+        Some(row) => FailureStreak { checks: row.checks.saturating_add(1), ..(**row).clone() },
         None => {
             let started = after_last_change(state, now);
             let (cause, reason) = (signal.message.clone(), signal.reason);
@@ -378,7 +378,7 @@ fn after_last_change(state: &State, now: Millis) -> Millis {
 
 /// The outage that begins, or else the one that ends.
 fn outage(failing: Option<&FailureStreak>, state: &State) -> Option<Outage> {
-    let ending = state.failing.as_ref().filter(|_| state.status == Status::Down);
+    let ending = state.failing.as_deref().filter(|_| state.status == Status::Down);
     let row = failing.or(ending)?;
     Some(Outage { started: row.started, cause: row.cause.clone(), reason: row.reason })
 }

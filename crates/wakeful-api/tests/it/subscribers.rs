@@ -364,7 +364,7 @@ both_databases! {
         .await;
         let receiver = Receiver::start().await;
         let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
-        let hook = text(&ann.client.post("notifier/save", &hook).await.ok()["notifierid"]);
+        let hook = text(&ann.client.post("notifier/save", &hook).await.json()["notifierid"]);
         let job = json!({"type": "api", "name": "job", "heartbeat_interval": 60, "isactive": true,
             "upside_down_mode": false, "notifiers": hook});
         let job = text(&ann.client.post("monitor/save", &job).await.ok()["monitor"]["monitorid"]);

@@ -48,9 +48,9 @@ pub struct State {
     pub blocked: bool,
     #[serde(with = "serde_millis::micros", skip_serializing_if = "Option::is_none")]
     pub load_time: Option<Duration>,
-    /// The current streak of failures, until a check passes.
+    /// The current streak of failures, until a check passes; `None` for most monitors.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failing: Option<FailureStreak>,
+    pub failing: Option<Box<FailureStreak>>,
     #[serde(skip_serializing_if = "IssuedWarnings::is_empty")]
     pub warned: IssuedWarnings,
     /// The last checks, if one of them was affected by something; `None` for most monitors.

@@ -446,11 +446,13 @@ fn run_story(story: &str) -> (State, Vec<Step>) {
 fn begin(words: &str) -> (State, Policy) {
     let mut words = words.split_whitespace();
     let status = words.next().and_then(Status::parse).expect("a starting status");
-    let failing = (status == Status::Down).then(|| FailureStreak {
-        checks: 2,
-        started: Millis(-60_000),
-        cause: "earlier".to_owned(),
-        reason: None,
+    let failing = (status == Status::Down).then(|| {
+        Box::new(FailureStreak {
+            checks: 2,
+            started: Millis(-60_000),
+            cause: "earlier".to_owned(),
+            reason: None,
+        })
     });
     let mut policy = plain();
     for word in words {

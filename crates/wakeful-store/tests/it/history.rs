@@ -196,7 +196,7 @@ async fn undecided(store: Store) {
     for record in &mut records[3..] {
         record.heartbeat.status = Beat::Down;
         record.state.failing =
-            Some(FailureStreak { checks: 1, started, cause: String::new(), reason: None });
+            Some(FailureStreak { checks: 1, started, cause: String::new(), reason: None }.into());
     }
     store.record(&records).await.expect("recorded");
     assert_eq!(
@@ -208,7 +208,7 @@ async fn undecided(store: Store) {
     down.heartbeat.status = Beat::Down;
     down.state.status = Status::Down;
     down.state.failing =
-        Some(FailureStreak { checks: 3, started, cause: String::new(), reason: None });
+        Some(FailureStreak { checks: 3, started, cause: String::new(), reason: None }.into());
     down.opens.push(Alert {
         id: AlertId::new(NOW, next()),
         team,

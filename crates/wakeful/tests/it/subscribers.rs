@@ -27,10 +27,10 @@ impl Scenario {
         let installation = Installation::new(kind)
             .await
             .without_limits()
-            .set("mail.host", "127.0.0.1")
-            .set("mail.port", &mail.port.to_string())
-            .set("mail.security", "none")
-            .set("statuspages.mails_per_minute", "0");
+            .set("MAIL_HOST", "127.0.0.1")
+            .set("MAIL_PORT", &mail.port.to_string())
+            .set("MAIL_SECURITY", "none")
+            .set("STATUSPAGES_MAILS_PER_MINUTE", "0");
         let server = installation.serve().await;
         let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
         let page = json!({"name": "Acme", "published": true,

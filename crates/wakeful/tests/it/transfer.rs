@@ -38,8 +38,11 @@ async fn visible_data(client: &Client) -> Vec<Value> {
     }
     for monitor in seen[0]["monitors"].as_array_mut().unwrap() {
         // The port changes with each start; the token does not.
-        let token = monitor["push_url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
-        monitor["push_url"] = token.into();
+        // The port is another one after each start.
+        for url in ["push_url", "ping_url"] {
+            let token = monitor[url].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+            monitor[url] = token.into();
+        }
     }
     let monitors = seen[0]["monitors"].as_array().unwrap().clone();
     for monitor in monitors {

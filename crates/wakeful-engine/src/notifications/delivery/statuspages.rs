@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::backoff::{CRASHED, MAX_CRASHES};
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{IncidentId, NotifierId, StatuspageId, SubscriberId};
+use wakeful_core::id::{IncidentId, IncidentUpdateId, NotifierId, StatuspageId, SubscriberId};
 use wakeful_core::notifications::notifier::{Channel, EmailSpec};
 use wakeful_core::notifications::retry::{self, Outcome};
 use wakeful_core::statuspages::Language;
@@ -271,7 +271,8 @@ async fn attempt(
     }
     let mut incidents: HashMap<IncidentId, Arc<Incident>> = HashMap::new();
     for message in &claimed.messages {
-        if let Some(incident) = contents.incident(engine, message.incident).await? {
+        let incident = contents.incident(engine, message.incident, message.update).await?;
+        if let Some(incident) = incident {
             incidents.insert(message.incident, incident);
         }
     }
@@ -424,8 +425,15 @@ impl Contents {
         Ok(read.map(|stored| remember(&self.pages, id, stored.page)))
     }
 
-    async fn incident(&self, engine: &Engine, id: IncidentId) -> Result<Option<Arc<Incident>>> {
-        if let Some(known) = known(&self.incidents, &id) {
+    /// The incident with an update, which may be newer than what is remembered.
+    async fn incident(
+        &self,
+        engine: &Engine,
+        id: IncidentId,
+        update: IncidentUpdateId,
+    ) -> Result<Option<Arc<Incident>>> {
+        let has_update = |one: &Arc<Incident>| one.updates.iter().any(|one| one.id == update);
+        if let Some(known) = known(&self.incidents, &id).filter(has_update) {
             return Ok(Some(known));
         }
         let read = engine.store().read_incident(id).await?;
