@@ -1,11 +1,12 @@
 /** Public status pages as visitors see them: without scripts, and checked by axe in every language and color scheme. */
 import type { Page } from "@playwright/test";
 import { axeViolations, COLOR_RULES, horizontalOverflow } from "./axe";
-import { expect, test, type Api } from "./service";
+import { expect, test, type Api, type Service } from "./service";
 
 const languages = ["en", "de", "fr", "es", "nl", "pt", "ja", "ar"] as const;
 
 interface Shown {
+  pageid: string;
   url: string;
   incidentid: string;
   componentid: string;
@@ -55,7 +56,7 @@ async function createPage(api: Api, extra: object = {}): Promise<Shown> {
     scheduled_until: iso(day + 3_600_000),
     update: { status: "scheduled", body: "Ten minutes." },
   });
-  return { url: statuspage.url, incidentid: incident.incidentid, componentid };
+  return { pageid: statuspage.pageid, url: statuspage.url, incidentid: incident.incidentid, componentid };
 }
 
 /** Opens a page once it shows what was created last; without a script, it has to be loaded again. */
@@ -64,6 +65,17 @@ async function openWhole(page: Page, url: string) {
     await page.goto(url);
     expect(await page.getByRole("main").textContent()).toContain("Database upgrade");
   }).toPass();
+}
+
+/** The path on the page of the newest link of a kind in the emails to an address, once one has arrived. */
+async function emailedPath(service: Service, email: string, kind: "confirm" | "manage"): Promise<string> {
+  const newest = () => {
+    const mails = service.mails().filter((mail) => mail.includes(email));
+    const links = mails.map((mail) => new RegExp(`/${kind}/[\\w-]+`).exec(mail.replaceAll("=\r\n", ""))?.[0]);
+    return links.findLast((link) => link !== undefined) ?? "";
+  };
+  await expect.poll(newest, { timeout: 30_000 }).not.toBe("");
+  return newest();
 }
 
 test.describe("without scripts", () => {
@@ -113,6 +125,46 @@ test.describe("without scripts", () => {
     await page.getByRole("button").first().click();
     await page.goto(url);
     await expect(page.getByRole("main")).toContainText("Slow checkout");
+    await context.close();
+  });
+
+  test("a visitor subscribes by email, confirms, chooses components and unsubscribes", async ({ browser, member, service }) => {
+    const { pageid, url, incidentid } = await createPage(member.api, { languages: [], subscribe: { email: true, choose: true } });
+    const email = `visitor${process.pid}@example.com`;
+    const subscribers = async () => {
+      type Listed = { subscribers: { address: string; state: string; scope: { components: string[] } }[] };
+      return (await member.api.get<Listed>(`statuspage/${pageid}/subscribers`)).subscribers;
+    };
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await openWhole(page, url);
+    await page.getByRole("link", { name: "Subscribe to updates" }).first().click();
+    await page.getByLabel("Email address").fill(email);
+    await page.getByRole("button", { name: "Subscribe to updates" }).click();
+    await expect(page.getByRole("main")).toContainText("Check your inbox");
+    expect(await subscribers()).toMatchObject([{ address: email, state: "pending" }]);
+
+    // A mail program that opens the link confirms nothing.
+    await page.goto(url + (await emailedPath(service, email, "confirm")));
+    expect(await subscribers()).toMatchObject([{ state: "pending" }]);
+    await page.getByRole("button", { name: "Confirm subscription" }).click();
+    await expect(page.getByRole("main")).toContainText("Your subscription has been confirmed.");
+    expect(await subscribers()).toMatchObject([{ state: "active" }]);
+
+    await member.api.post(`incident/${incidentid}/update/save`, { status: "identified", body: "A slow disk.", notify: true });
+    const manage = url + (await emailedPath(service, email, "manage"));
+    await page.goto(manage);
+    await page.getByLabel("Berlin").check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("status")).toHaveText("Your choices have been saved.");
+    expect((await subscribers())[0]?.scope.components).toHaveLength(1);
+    await page.goto(manage);
+    await expect(page.getByLabel("Berlin")).toBeChecked();
+
+    await page.getByRole("button", { name: "Unsubscribe" }).click();
+    await expect(page.getByRole("main")).toContainText("You have been unsubscribed");
+    expect(await subscribers()).toMatchObject([{ address: "", state: "unsubscribed" }]);
+    expect((await page.goto(manage))?.status()).toBe(404);
     await context.close();
   });
 });

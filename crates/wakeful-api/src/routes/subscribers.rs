@@ -149,7 +149,9 @@ async fn delete_subscriber(
     caller: Authorized<permission::Edit>,
     Path((pageid, subscriberid)): Path<(String, String)>,
 ) -> ApiResult<Ack> {
-    let (page, id) = (page_id(&pageid)?, subscriber_id(&subscriberid)?);
+    // An invalid page is one without this subscriber, like an unknown one.
+    let page = path_id::parse(&pageid, "subscriber", StatuspageId::parse)?;
+    let id = subscriber_id(&subscriberid)?;
     api.engine().delete_subscriber(&caller, page, id).await?;
     Ack::with_message("Subscriber deleted.")
 }

@@ -81,7 +81,7 @@ both_databases! {
         let saved = ann.client.post("monitor/save", &body).await.ok();
         let rows = ann.client.get("monitors/rows").await;
         assert_eq!(rows.keys(), ["monitors", "success"]);
-        assert_eq!(rows.ok()["monitors"], json!([{
+        assert_eq!(rows.ok()["monitors"], json!([{"health": "pending",
             "monitorid": saved["monitor"]["monitorid"], "type": "tcp", "isactive": false,
             "name": "port", "target": "127.0.0.1:9", "tags": ["a", "b"], "heartbeat_interval": 60,
             "status": "pending", "status_since": null, "last_check": null, "last_message": "",

@@ -161,6 +161,7 @@ both_databases! {
         assert_eq!((&again["added"], &again["refused"]), (&json!(1), &json!(1)), "{again}");
         app.clock.advance(Duration::from_secs(91 * 86_400));
         app.sweep().await;
+        let ann = ann.log_in(&visitor).await;
         assert_eq!(listed(&ann, &page, "").await["counts"]["unsubscribed"], 0);
     }
 

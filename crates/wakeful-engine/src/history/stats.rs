@@ -138,7 +138,8 @@ impl Engine {
         })
         .await?;
         if past.has_readings() && series.source == Source::Raw {
-            let until = series.to.min(Millis(self.now().0 + 1));
+            // Including a heartbeat of this millisecond.
+            let until = Millis(series.to.min(self.now()).0 + 1);
             let entries = past.heartbeats(series.from, until).await?;
             series.readings = readings_per_step(&entries, series.from, series.step);
         }

@@ -10,7 +10,7 @@ use crate::process::{Installation, Server, python_tool, workspace};
 
 /// Calls that end their own session or refuse later calls, and an endless stream.
 const EXCLUDED_PATHS: &str = "/logout$|/logoutall$|/user/delete$|/events$|/team/settings$";
-const MAX_DURATION: Duration = Duration::from_secs(450);
+const MAX_DURATION: Duration = Duration::from_secs(850);
 
 fn schemathesis(server: &Server) -> Command {
     let mut command = python_tool("schemathesis");

@@ -21,6 +21,7 @@ export const things = valuesOfSet<Thing>({
   schedule: true,
   routing: true,
   statuspage: true,
+  subscriber: true,
   incident: true,
   incidenttemplate: true,
   member: true,

@@ -1,5 +1,5 @@
 /** Queries and calls for monitors, heartbeats and alerts. */
-import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { find, valuesOfSet, type HeartbeatStatus, type MonitorStatus, type MonitorType } from "../../shared/api/closed-sets";
 import { monitorsQuery, rowsWithStatus, type MonitorRow } from "../../shared/api/monitors";
@@ -16,7 +16,6 @@ export type Shown = Omit<components["schemas"]["Beat"], "standing" | "health"> &
   Partial<Pick<Heartbeat, "health">>;
 export type Alert = components["schemas"]["Alert"];
 export type Certificate = components["schemas"]["Certificate"];
-export type Ping = components["schemas"]["Ping"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
 export type Type = MonitorType;
@@ -109,42 +108,6 @@ export function monitorQuery(id: string) {
   });
 }
 
-/** The latest pings of a job, newest first. */
-export function pingsQuery(id: string) {
-  return queryOptions({
-    queryKey: ["pings", id],
-    queryFn: async ({ signal }): Promise<Ping[]> =>
-      (await unwrap(GET("/api/v1/monitor/{monitorid}/pings", { params: { path: { monitorid: id } }, signal }))).pings,
-    refetchInterval: 30_000,
-  });
-}
-
-/** What a job printed. */
-export function pingBodyQuery(id: string, n: number) {
-  return queryOptions({
-    queryKey: ["ping", id, n],
-    queryFn: ({ signal }): Promise<string> =>
-      unwrap(GET("/api/v1/monitor/{monitorid}/pings/{n}/body", { params: { path: { monitorid: id, n: String(n) } }, parseAs: "text", signal })),
-    staleTime: Infinity,
-  });
-}
-
-/** The current certificate of the target, or null if it has none; refetched when the monitor changes. */
-export function certificateQuery({ monitorid, http, status, modified }: Monitor) {
-  return queryOptions({
-    queryKey: ["certificate", monitorid, status, modified],
-    queryFn: async ({ signal }): Promise<Certificate | null> => {
-      const params = { path: { monitorid } };
-      return (await unwrap(GET("/api/v1/monitor/{monitorid}/get", { params, signal }))).certificate ?? null;
-    },
-    enabled: !!http,
-    staleTime: 60_000,
-    refetchInterval: 600_000,
-    gcTime: 60_000,
-    placeholderData: keepPreviousData,
-  });
-}
-
 /** How many heartbeats the page of a monitor shows. */
 export const MAX_BARS = 120;
 
@@ -167,47 +130,8 @@ export type Series = components["schemas"]["Series"];
 export type Point = components["schemas"]["Point"];
 export type RegionLine = components["schemas"]["RegionSeries"];
 
-/** Uptime, outages and response times by period. */
-export function statsQuery(id: string) {
-  return queryOptions({
-    queryKey: ["stats", id],
-    queryFn: ({ signal }) =>
-      unwrap(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then(({ spans, slo }) => ({
-        spans,
-        slo,
-      })),
-    staleTime: 60_000,
-    refetchInterval: 60_000,
-  });
-}
-
 /** A fixed range in ms, or the last seconds until now. */
 export type Window = { last: number } | { from: number; to: number };
-
-const MAX_POINTS = 300;
-
-/** Once for each point, between 15 s and a minute: a chart of the last hour would lag visibly behind. */
-const refetchInterval = (seconds: number) => Math.min(60_000, Math.max(15_000, (seconds * 1000) / MAX_POINTS));
-
-/** The data of the chart, optionally by region; a window that ends now moves along. */
-export function seriesQuery(id: string, window: Window, split: boolean) {
-  const moving = "last" in window;
-  return queryOptions({
-    queryKey: ["series", id, window, split],
-    queryFn: ({ signal }) => {
-      const to = moving ? Date.now() : window.to;
-      const from = moving ? to - window.last * 1000 : window.from;
-      const span = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: MAX_POINTS };
-      const query = { ...span, ...(split && { by: "region" }) };
-      return unwrap(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
-    },
-    staleTime: moving ? refetchInterval(window.last) : Infinity,
-    refetchInterval: moving ? refetchInterval(window.last) : false,
-    gcTime: 120_000,
-    // Keeps the previous chart until the new one is loaded.
-    placeholderData: keepPreviousData,
-  });
-}
 
 /** The prefix of the query keys for alerts. */
 export const ALERTS = ["alerts"] as const;
@@ -242,13 +166,6 @@ export async function save(client: QueryClient, body: SaveMonitor): Promise<Moni
 export async function remove(client: QueryClient, id: string): Promise<void> {
   await unwrap(DELETE("/api/v1/monitor/{monitorid}/delete", { params: { path: { monitorid: id } } }));
   forget(client, new Set([id]));
-}
-
-/** Gives a monitor a new push URL. The old one stops working at once. */
-export async function rotatePushUrl(client: QueryClient, id: string): Promise<void> {
-  const params = { path: { monitorid: id } };
-  const { push_url } = await unwrap(POST("/api/v1/monitor/{monitorid}/push/rotate", { params }));
-  client.setQueryData(monitorQuery(id).queryKey, (old) => old && { ...old, push_url });
 }
 
 export async function checkNow(id: string): Promise<Heartbeat> {

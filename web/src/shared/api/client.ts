@@ -14,11 +14,12 @@ interface Call {
   params?: { path?: Record<string, string>; query?: Record<string, string | number | boolean | undefined> };
   body?: unknown;
   signal?: AbortSignal;
+  parseAs?: "json" | "text";
 }
 
 /** Calls with a method. The types are those of openapi-fetch; of its options, these are the ones in use. */
 function caller(method: "GET" | "POST" | "DELETE") {
-  return async (path: string, { params, body, signal }: Call = {}): Promise<Answer<unknown>> => {
+  return async (path: string, { params, body, signal, parseAs = "json" }: Call = {}): Promise<Answer<unknown>> => {
     const team = tabTeam();
     const headers = {
       "X-Wakeful-Page": "1",
@@ -28,7 +29,8 @@ function caller(method: "GET" | "POST" | "DELETE") {
     const send = async () => {
       const response = await fetch(urlOf(path, params), { method, headers, body: JSON.stringify(body), signal });
       const text = await response.text();
-      return response.ok ? { data: JSON.parse(text) as unknown, response } : { error: parsed(text), response };
+      if (!response.ok) return { error: parsed(text), response };
+      return { data: parseAs === "text" ? text : (JSON.parse(text) as unknown), response };
     };
     const answer = await send();
     return (await isReauthenticated(answer.error)) ? send() : answer;

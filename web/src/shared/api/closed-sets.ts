@@ -50,6 +50,10 @@ export type SectionCollapsed = Schemas["SectionCollapsed"];
 export type StatuspageImage = Schemas["StatuspageImage"];
 export type StatuspageAccess = Schemas["StatuspageAccess"];
 export type StatuspageLanguage = Schemas["StatuspageLanguage"];
+export type SubscriberKind = Schemas["SubscriberKind"];
+export type SubscriberState = Schemas["SubscriberState"];
+export type SubscriberTopic = Schemas["SubscribedKind"];
+export type SubscriberFormat = Schemas["WebhookFormat"];
 
 /** The values of a set, in the order in which they are written; a missing one is an error of the compiler. */
 export function valuesOfSet<T extends string>(set: Record<T, true>): readonly T[] {

@@ -213,7 +213,7 @@ export const de: Texts = {
       "subscriber.create": "hat einen Abonnenten hinzugefügt",
       "subscriber.update": "hat einen Abonnenten geändert",
       "subscriber.delete": "hat einen Abonnenten gelöscht",
-      "subscriber.import": "hat Abonnenten importiert auf der Statusseite",
+      "subscriber.import": "hat Abonnenten importiert für die Statusseite",
       "incidenttemplate.create": "hat diese Vorlage für Vorfälle angelegt:",
       "incidenttemplate.update": "hat diese Vorlage für Vorfälle geändert:",
       "incidenttemplate.delete": "hat diese Vorlage für Vorfälle gelöscht:",

@@ -11,9 +11,11 @@ import type {
   StatuspageAccess,
   StatuspageImage,
   StatuspageLanguage,
+  SubscriberKind,
+  SubscriberState,
+  SubscriberTopic,
   UptimeFrom,
 } from "../api/closed-sets";
-import type { SubscriberKind, SubscriberState, SubscriberTopic } from "../api/subscribers";
 
 const count = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`;
 

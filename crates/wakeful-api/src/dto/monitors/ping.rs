@@ -39,7 +39,7 @@ pub(crate) struct SavePing {
 }
 
 #[derive(Serialize, ToSchema)]
-#[schema(as = Ping)]
+#[schema(as = PingEchoes)]
 pub(crate) struct PingBody {
     count: u8,
     spacing: u16,

@@ -6,7 +6,8 @@ import { useTexts } from "../../../shared/i18n";
 import { Badge } from "../../../shared/ui/badge";
 import { Panel } from "../../../shared/ui/page";
 import { Day } from "../../../shared/ui/time";
-import { certificateQuery, type Monitor } from "../data";
+import type { Monitor } from "../data";
+import { certificateQuery } from "./data";
 import styles from "./detail.module.css";
 import { certificateNames, daysLeft, distrustReason, shortName, toneOf } from "./expiry";
 

@@ -5,7 +5,8 @@ import { exact, interval, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Fact, Facts } from "../../../shared/ui/detail-layout";
 import { Ago, Milliseconds } from "../../../shared/ui/time";
-import { beatsQuery, MAX_BARS, seriesQuery, stateOf, type Monitor } from "../data";
+import { beatsQuery, MAX_BARS, stateOf, type Monitor } from "../data";
+import { seriesQuery } from "./data";
 import { earlierRange, pausedSince, statusSince } from "./since";
 
 export function MonitorFacts({ monitor }: { monitor: Monitor }) {

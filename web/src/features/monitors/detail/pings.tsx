@@ -6,7 +6,7 @@ import { useLanguage, useTexts } from "../../../shared/i18n";
 import { exact } from "../../../shared/lib/time";
 import { May } from "../../../shared/ui/may";
 import { Panel } from "../../../shared/ui/page";
-import { pingBodyQuery, pingsQuery, type Ping } from "../data";
+import { pingBodyQuery, pingsQuery, type Ping } from "./data";
 import styles from "./detail.module.css";
 
 export function Pings({ id }: { id: string }) {
@@ -32,8 +32,8 @@ function PingRow({ id, ping }: { id: string; ping: Ping }) {
   return (
     <li>
       <span>{exact(Date.parse(ping.at), locale)}</span> <strong>{kind}</strong>
-      {ping.exit_code !== null && <span> {t.push.exitCode(ping.exit_code)}</span>}
-      {ping.duration !== null && <span> {t.push.took((ping.duration / 1000).toFixed(1))}</span>}
+      {typeof ping.exit_code === "number" && <span> {t.push.exitCode(ping.exit_code)}</span>}
+      {typeof ping.duration === "number" && <span> {t.push.took((ping.duration / 1000).toFixed(1))}</span>}
       {ping.bytes > 0 && (
         <May do="edit">
           <Button variant="subtle" size="compact-sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -10,6 +10,8 @@ test("the cron line reports at least once in every interval", () => {
 
 test("every command calls the monitor's push URL", () => {
   for (const way of ["curl", "cron", "PowerShell", "Python", "Alertmanager"] as const) {
-    expect(lineOf(way, "https://w.example/api/push/abc", 60, "https://w.example/ping/abc")).toMatch(/https:\/\/w\.example\/(api\/push|ping)\/abc/);
+    expect(lineOf(way, "https://w.example/api/push/abc", 60, "https://w.example/ping/abc")).toMatch(
+      /https:\/\/w\.example\/(api\/push|ping)\/abc/,
+    );
   }
 });

@@ -10,7 +10,8 @@ import { May } from "../../../shared/ui/may";
 import { Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { showToast } from "../../../shared/ui/toast";
-import { rotatePushUrl, type Monitor } from "../data";
+import type { Monitor } from "../data";
+import { rotatePushUrl } from "./data";
 import styles from "./detail.module.css";
 
 const ways = ["wakeful run", "curl", "cron", "systemd", "PowerShell", "Python", "Alertmanager"] as const;

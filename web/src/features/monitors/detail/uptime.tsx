@@ -7,7 +7,8 @@ import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Loading } from "../../../shared/ui/loading";
 import { Panel } from "../../../shared/ui/page";
 import { Milliseconds } from "../../../shared/ui/time";
-import { statsQuery, type Span } from "../data";
+import type { Span } from "../data";
+import { statsQuery } from "./data";
 import styles from "./detail.module.css";
 
 const hours: Partial<Record<string, number>> = { "24h": 24, "7d": 168, "30d": 720, "90d": 2160, "365d": 8760 };

@@ -8,6 +8,7 @@ const monitor: Monitor = {
   type: "http",
   isactive: false,
   name: "site",
+  description: "",
   http: {
     url: "https://example.com/",
     method: "POST",

@@ -67,10 +67,22 @@ function Passive({ form }: { form: Form<PushValues> }) {
   return (
     <>
       <TextInput {...duration(form, "grace")} label={t.form.grace} description={t.form.graceHelp} placeholder={t.form.auto} />
-      <Textarea {...text(form, "api.schedule")} label={t.form.jobSchedule} description={t.form.jobScheduleHelp} placeholder="30 2 * * *" autosize maxRows={4} />
+      <Textarea
+        {...text(form, "api.schedule")}
+        label={t.form.jobSchedule}
+        description={t.form.jobScheduleHelp}
+        placeholder="30 2 * * *"
+        autosize
+        maxRows={4}
+      />
       <FieldPair wide>
         <TextInput {...text(form, "api.tz")} label={t.form.jobZone} description={t.form.jobZoneHelp} placeholder="Europe/Berlin" />
-        <TextInput {...duration(form, "api.max_runtime")} label={t.form.maxRuntime} description={t.form.maxRuntimeHelp} placeholder={t.form.auto} />
+        <TextInput
+          {...duration(form, "api.max_runtime")}
+          label={t.form.maxRuntime}
+          description={t.form.maxRuntimeHelp}
+          placeholder={t.form.auto}
+        />
       </FieldPair>
       <TextInput {...text(form, "api.slug")} label={t.form.jobSlug} description={t.form.jobSlugHelp} placeholder="nightly-backup" />
     </>

@@ -13,15 +13,13 @@ import { ButtonRow, FieldPair, FormLayout, Rows } from "../../../shared/ui/form-
 import { showToast } from "../../../shared/ui/toast";
 import { Toggles } from "../../../shared/ui/toggles";
 import styles from "../statuspages.module.css";
-import { addressesOf, bodyOf, check, initial, kinds, MAX_IMPORT, scopeOptions, topics, valuesOf } from "./values";
+import { addressesOf, bodyOf, check, formats, initial, kinds, MAX_IMPORT, scopeOptions, topics, valuesOf } from "./values";
 
 interface Props {
   page: Statuspage;
   subscriber: Subscriber | undefined;
   close: () => void;
 }
-
-const formats = ["standard", "statuspage"] as const;
 
 export function SubscriberDialog({ page, subscriber, close }: Props) {
   const t = useTexts();
@@ -74,7 +72,7 @@ export function SubscriberDialog({ page, subscriber, close }: Props) {
               {...text(form, "address")}
               type={values.kind === "email" ? "email" : "url"}
               label={values.kind === "email" ? texts.email : "URL"}
-              maxLength={2048}
+              maxLength={2000}
               autoComplete="off"
               data-autofocus
             />

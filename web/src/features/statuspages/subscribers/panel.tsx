@@ -3,18 +3,10 @@ import { Button, Menu, Select, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { find } from "../../../shared/api/closed-sets";
+import { find, type SubscriberKind, type SubscriberState } from "../../../shared/api/closed-sets";
 import { notifiersQuery } from "../../../shared/api/notifiers";
 import type { Statuspage } from "../../../shared/api/statuspages";
-import {
-  deleteSubscriber,
-  subscribersFile,
-  subscribersQuery,
-  testSubscription,
-  type Subscriber,
-  type SubscriberKind,
-  type SubscriberState,
-} from "../../../shared/api/subscribers";
+import { deleteSubscriber, subscribersFile, subscribersQuery, testSubscription, type Subscriber } from "../../../shared/api/subscribers";
 import { useTexts } from "../../../shared/i18n";
 import { Badge, type Tone } from "../../../shared/ui/badge";
 import { Confirm } from "../../../shared/ui/confirm";

@@ -1,23 +1,24 @@
 /** The values of a subscriber's form, and of an import. */
-import { valuesOfSet, type StatuspageLanguage } from "../../../shared/api/closed-sets";
-import type {
-  SaveSubscriber,
-  Subscriber,
-  SubscriberCounts,
-  SubscriberKind,
-  SubscriberState,
-  SubscriberTopic,
-} from "../../../shared/api/subscribers";
+import {
+  valuesOfSet,
+  type StatuspageLanguage,
+  type SubscriberFormat,
+  type SubscriberKind,
+  type SubscriberState,
+  type SubscriberTopic,
+} from "../../../shared/api/closed-sets";
+import type { SaveSubscriber, Subscriber, SubscriberCounts } from "../../../shared/api/subscribers";
 import type { Texts } from "../../../shared/i18n";
 
 export const kinds = valuesOfSet<SubscriberKind>({ email: true, webhook: true, slack: true, discord: true, teams: true });
 export const states = valuesOfSet<SubscriberState>({ active: true, pending: true, bouncing: true, unsubscribed: true });
+export const formats = valuesOfSet<SubscriberFormat>({ standard: true, statuspage: true });
 export const topics = valuesOfSet<SubscriberTopic>({ incidents: true, maintenance: true });
 
 export interface Values {
   kind: SubscriberKind;
   address: string;
-  format: "standard" | "statuspage";
+  format: SubscriberFormat;
   /** `section:id` and `component:id`; empty for everything. */
   scope: string[];
   kinds: SubscriberTopic[];
@@ -40,7 +41,7 @@ export function valuesOf(subscriber: Subscriber): Values {
     format: subscriber.format,
     scope: [...sections.map((id) => SECTION + id), ...components.map((id) => COMPONENT + id)],
     kinds: subscriber.kinds,
-    language: subscriber.language as StatuspageLanguage,
+    language: subscriber.language,
     consent: false,
   };
 }
