@@ -446,7 +446,7 @@ mod tests {
     }
 
     fn utc(times: &[Millis]) -> Vec<String> {
-        times.iter().map(|time| time.to_string()).collect()
+        times.iter().map(std::string::ToString::to_string).collect()
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl TagIndex {
             found[place] = true;
         }
         // Without what another pattern finds, too, each tag of a monitor is met at most once.
-        let tags = without_implied(&selector.tags, |tag, other| is_matched(tag, other));
+        let tags = without_implied(&selector.tags, is_matched);
         for place in tags.iter().flat_map(|tag| self.with_tag(tag)) {
             found[place] = true;
         }

@@ -222,7 +222,7 @@ impl<'a> Call<'a> {
             }
             _ => Vec::new(),
         };
-        let fields = self.fields(every_notifier, id.is_none());
+        let fields = self.fields(&every_notifier, id.is_none());
         let merge = |stored: Option<&Monitor>| {
             let mut fields = Fields::of(Value::Object(fields.clone()))?;
             let draft = request::draft(&mut fields, stored);
@@ -233,7 +233,7 @@ impl<'a> Call<'a> {
     }
 
     /// The fields of our own API that those of Healthchecks correspond to.
-    fn fields(&self, every_notifier: Vec<String>, is_new: bool) -> Map<String, Value> {
+    fn fields(&self, every_notifier: &[String], is_new: bool) -> Map<String, Value> {
         let mut fields = Map::new();
         let mut own = Map::new();
         if is_new {
@@ -267,7 +267,7 @@ impl<'a> Call<'a> {
                 "channels" => {
                     let named = text.split(',').map(|id| id.trim().to_owned());
                     let ids: Vec<String> =
-                        if text == "*" { every_notifier.clone() } else { named.collect() };
+                        if text == "*" { every_notifier.to_vec() } else { named.collect() };
                     fields.insert("notifiers".into(), json!(ids));
                 }
                 _ => {}

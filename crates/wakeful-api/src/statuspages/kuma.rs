@@ -461,19 +461,19 @@ fn written(period: &str) -> String {
 /// Of the shortest period that the page has and that includes these hours.
 fn uptime(figures: &UptimeFigures, hours: u64) -> Option<Uptime> {
     match hours {
-        ..=24 => figures.day,
-        ..=168 => figures.week,
-        ..=720 => figures.month,
-        ..=2_160 => figures.quarter,
+        0..=24 => figures.day,
+        25..=168 => figures.week,
+        169..=720 => figures.month,
+        721..=2_160 => figures.quarter,
         _ => figures.year,
     }
 }
 
 fn response(times: &ResponseTimes, hours: u64) -> Option<u32> {
     match hours {
-        ..=24 => times.day,
-        ..=168 => times.week,
-        ..=720 => times.month,
+        0..=24 => times.day,
+        25..=168 => times.week,
+        169..=720 => times.month,
         _ => times.quarter,
     }
 }

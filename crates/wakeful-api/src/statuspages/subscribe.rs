@@ -263,10 +263,7 @@ fn read(
     };
     let settings = SubscriberSettings {
         language,
-        scope: match offered.choose {
-            true => scope(fields, snapshot, is_form),
-            false => Scope::default(),
-        },
+        scope: if offered.choose { scope(fields, snapshot, is_form) } else { Scope::default() },
         kinds: kinds(fields, is_form),
         ..SubscriberSettings::default()
     };
@@ -310,17 +307,11 @@ fn kinds(fields: &mut Fields, is_form: bool) -> Vec<SubscribedKind> {
 
 /// The parts of the page that were chosen; what it does not show is ignored.
 fn scope(fields: &mut Fields, snapshot: &Snapshot, is_form: bool) -> Scope {
-    let (sections, components) = match is_form {
-        true => (Vec::new(), Vec::new()),
-        false => fields.within("scope", |fields| {
-            let mut items = |field| fields.optional_items(field, None).unwrap_or_default();
-            (items("sections"), items("components"))
-        }),
-    };
-    let is_chosen = |fields: &Fields, what: &str, id: &str, listed: &[String]| match is_form {
-        true => fields.is_filled(&format!("{what}-{id}")),
-        false => listed.iter().any(|one| one.trim() == id),
-    };
+    let (sections, components) = if is_form { (Vec::new(), Vec::new()) } else { fields.within("scope", |fields| {
+        let mut items = |field| fields.optional_items(field, None).unwrap_or_default();
+        (items("sections"), items("components"))
+    }) };
+    let is_chosen = |fields: &Fields, what: &str, id: &str, listed: &[String]| if is_form { fields.is_filled(&format!("{what}-{id}")) } else { listed.iter().any(|one| one.trim() == id) };
     let mut scope = Scope::default();
     for section in &snapshot.sections {
         if is_chosen(fields, "section", &section.id.to_string(), &sections) {
@@ -589,10 +580,7 @@ pub(super) async fn manage(
             Some(language) => visit.snapshot.language(Some(&language)),
             None => subscriber.settings.language,
         },
-        scope: match can_choose {
-            true => scope(&mut fields, &visit.snapshot, is_form),
-            false => subscriber.settings.scope.clone(),
-        },
+        scope: if can_choose { scope(&mut fields, &visit.snapshot, is_form) } else { subscriber.settings.scope.clone() },
         kinds: kinds(&mut fields, is_form),
         format: subscriber.settings.format,
     };
@@ -632,10 +620,7 @@ fn manage_page(
         has_address: false,
         incidents: settings.kinds.contains(&SubscribedKind::Incidents),
         maintenance: settings.kinds.contains(&SubscribedKind::Maintenance),
-        sections: match is_locked {
-            true => Vec::new(),
-            false => choices(&visit.snapshot, &v, &settings.scope),
-        },
+        sections: if is_locked { Vec::new() } else { choices(&visit.snapshot, &v, &settings.scope) },
         languages: languages(&visit.snapshot, settings.language),
         error_in,
         error,
@@ -695,10 +680,7 @@ async fn ending(
         None => None,
     };
     let page = page.unwrap_or_default();
-    let text = match is_over {
-        true => texts.unsubscribed.to_owned(),
-        false => fill(texts.unsubscribe_text, &[("page", &page)]),
-    };
+    let text = if is_over { texts.unsubscribed.to_owned() } else { fill(texts.unsubscribe_text, &[("page", &page)]) };
     let notice = Notice {
         language,
         name: &page,

@@ -65,8 +65,12 @@ async fn multiply(app: &App, user: &User, id: &str, number: usize) {
         let mut random = [0; 10];
         random[..8].copy_from_slice(&(copy as u64).to_be_bytes());
         let id = MonitorId::new(stored.monitor.created, random);
-        let monitor =
-            wakeful_core::monitors::Monitor { id, push_token: None, ..stored.monitor.clone() };
+        let monitor = wakeful_core::monitors::Monitor {
+            id,
+            push_token: None,
+            ping_uuid: None,
+            ..stored.monitor.clone()
+        };
         team.add_monitor(&monitor, &system()).await.unwrap();
     }
 }

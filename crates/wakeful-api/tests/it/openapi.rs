@@ -131,7 +131,7 @@ fn closed_sets_are_enums_with_the_values_of_the_domain() {
     for (name, values) in [
         ("MonitorStatus", &["pending", "up", "down"][..]),
         ("HeartbeatStatus", &["up", "down", "unknown"]),
-        ("ReportStatus", &["up", "down"]),
+        ("ReportStatus", &["up", "degraded", "down"]),
         ("DeliveryState", &["waiting", "delivered", "failed"]),
         ("AlertKind", &["outage", "certificate", "flapping"]),
         ("MembershipState", &["none", "active", "cancelled", "past_due"]),

@@ -54,7 +54,7 @@ both_databases! {
         let names: Vec<&str> = spans.iter().map(|span| span["span"].as_str().unwrap()).collect();
         assert_eq!(names, ["24h", "7d", "30d", "90d", "365d"]);
         for span in spans {
-            assert_eq!(span["checks"], json!({"up": 4, "down": 1, "pending": 0, "unknown": 0, "maintenance": 0}));
+            assert_eq!(span["checks"], json!({"up": 4, "degraded": 0, "down": 1, "pending": 0, "unknown": 0, "maintenance": 0}));
             // 60 + 60 + 60 s up, 30 s down: 180 of 210.
             assert_eq!((&span["uptime"], &span["uptime_checks"]), (&json!(85.7142), &json!(80.0)));
             assert_eq!((&span["seconds"]["up"], &span["seconds"]["down"]), (&json!(180), &json!(30)));

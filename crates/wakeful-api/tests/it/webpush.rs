@@ -57,8 +57,11 @@ both_databases! {
         assert_eq!(down.data["title"], "job is down");
         assert!(down.contact.starts_with("mailto:"), "{}", down.contact);
         // Only the browser whose response was lost gets it again.
-        app.clock.advance(std::time::Duration::from_secs(10));
-        received("desktop", 3).await;
+        until("the same message again", || async {
+            app.clock.advance(std::time::Duration::from_secs(1));
+            push.messages("desktop").get(2).cloned()
+        })
+        .await;
         assert_eq!(push.messages("phone").len(), 2);
         let action = text(&down.data["action"]);
         let path = &action[action.find("/api/action/").unwrap()..];

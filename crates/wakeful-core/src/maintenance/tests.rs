@@ -274,7 +274,7 @@ fn catching_up_is_bounded() {
         for change in changes {
             match change {
                 ExclusionChange::Open(exclusion) | ExclusionChange::Reopen { exclusion, .. } => {
-                    open = vec![exclusion]
+                    open = vec![exclusion];
                 }
                 ExclusionChange::Close { .. } => open.clear(),
             }

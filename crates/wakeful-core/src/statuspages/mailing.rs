@@ -61,10 +61,7 @@ fn plan_email(waiting: &[WaitingMessage], last_delivery: Option<Millis>, now: Mi
     if is_recent {
         return wait(waiting, earliest, now);
     }
-    match waiting.is_empty() {
-        true => Plan::Nothing,
-        false => Plan::Send(events(waiting)),
-    }
+    if waiting.is_empty() { Plan::Nothing } else { Plan::Send(events(waiting)) }
 }
 
 fn plan_single(waiting: &[WaitingMessage], now: Millis) -> Plan {

@@ -49,7 +49,7 @@ pub(crate) enum OwnerRequest {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum OwnerResponse {
-    Done(OwnerAnswer),
+    Done(Box<OwnerAnswer>),
     Refused(Refusal),
 }
 
@@ -164,7 +164,7 @@ impl Engine {
 
 fn parse_response(answer: &str) -> Result<OwnerAnswer> {
     match serde_json::from_str(answer) {
-        Ok(OwnerResponse::Done(answer)) => Ok(answer),
+        Ok(OwnerResponse::Done(answer)) => Ok(*answer),
         Ok(OwnerResponse::Refused(refusal)) => Err(refusal.error()),
         Err(_) => Err(Error::NotRecorded),
     }
@@ -184,7 +184,7 @@ pub(crate) async fn serve_requests(engine: &Engine, held: &[Slot]) -> Result<()>
         let engine = engine.clone();
         engine.cluster().tasks.clone().spawn(async move {
             let answer = match finish(&engine, request.monitor, started).await {
-                Ok(answer) => OwnerResponse::Done(answer),
+                Ok(answer) => OwnerResponse::Done(Box::new(answer)),
                 Err(error) => OwnerResponse::Refused(Refusal::of(&error)),
             };
             store_response(&engine, request.id, &answer).await;

@@ -143,10 +143,7 @@ fn add_health_event(record: &mut Record, monitor: &Monitor, change: &HealthChang
         return;
     }
     let is_degraded = *kind == HealthChangeKind::Degraded;
-    let (kind, word) = match is_degraded {
-        true => (event::DEGRADED, "degraded"),
-        false => (event::RESTORED, "restored"),
-    };
+    let (kind, word) = if is_degraded { (event::DEGRADED, "degraded") } else { (event::RESTORED, "restored") };
     let message = if is_degraded { &degradation.cause } else { &record.heartbeat.message };
     let text = format!("[{}] {word}: {message}", monitor.name);
     let data = EventData {

@@ -223,10 +223,7 @@ impl Engine {
     ) -> Result<()> {
         require_all_monitors(caller)?;
         let team = self.store().team(caller.team_access());
-        match team.delete_subscriber(page, id, &self.audit(caller)).await? {
-            true => Ok(()),
-            false => Err(Error::NotFound("subscriber")),
-        }
+        if team.delete_subscriber(page, id, &self.audit(caller)).await? { Ok(()) } else { Err(Error::NotFound("subscriber")) }
     }
 
     /// Sends a sample of the emails of a page to the caller.
@@ -453,10 +450,7 @@ impl Engine {
         }
         let now = self.now();
         let digest = Digest::of(token);
-        match self.store().confirm_subscriber(&subscriber, digest, now).await? {
-            true => Ok(Confirmed::Done(subscriber.secret)),
-            false => Ok(Confirmed::Invalid),
-        }
+        if self.store().confirm_subscriber(&subscriber, digest, now).await? { Ok(Confirmed::Done(subscriber.secret)) } else { Ok(Confirmed::Invalid) }
     }
 
     async fn try_webhook(
@@ -579,10 +573,7 @@ impl Engine {
 /// The parameter for a language that is not the default one of the page.
 fn in_language(page: &StatusPage, language: Language) -> String {
     let is_offered = page.settings.languages.contains(&language);
-    match language != page.settings.language && is_offered {
-        true => format!("?lang={language}"),
-        false => String::new(),
-    }
+    if language != page.settings.language && is_offered { format!("?lang={language}") } else { String::new() }
 }
 
 fn too_many() -> Error {

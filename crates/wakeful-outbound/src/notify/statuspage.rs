@@ -264,10 +264,10 @@ fn html(subscription: &Subscription<'_>, news: &[News<'_>]) -> String {
     for incident in by_incident(news) {
         let of = incident[0].incident;
         let color = color(of);
-        let _ = write!(
+        let _ = writeln!(
             html,
             "<h1 style=\"margin:24px 0 8px;padding-top:12px;border-top:4px solid {color};\
-             font-size:20px;line-height:1.3\">{}</h1>\n",
+             font-size:20px;line-height:1.3\">{}</h1>",
             escape(&subscription.title(of))
         );
         for one in incident {
@@ -528,7 +528,7 @@ fn statuspage(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
             "name": subscription.title(incident),
             "status": incident.status.as_str(),
             "impact": incident.impact.as_str(),
-            "impact_override": incident.settings.impact_override.map(|one| one.as_str()),
+            "impact_override": incident.settings.impact_override.map(wakeful_core::statuspages::snapshot::Impact::as_str),
             "backfilled": incident.settings.backfilled,
             "shortlink": subscription.link(incident),
             "created_at": incident.created.to_string(),
@@ -551,7 +551,7 @@ mod tests {
     fn the_sender_has_the_name_of_the_page_and_nothing_else() {
         let of = |page: &str| sender(page, "Wakeful <mail@example.com>");
         assert_eq!(of("Acme"), "\"Acme\" <mail@example.com>");
-        assert_eq!(of("A\"<x@y.z>\r\nBcc: q"), "\"A  x@y.z   Bcc: q\" <mail@example.com>");
+        assert_eq!(of("A\"<x@y.z>\r\nBcc: q"), "\"A  x@y.z  Bcc: q\" <mail@example.com>");
         assert_eq!(sender("Acme", "mail@example.com"), "\"Acme\" <mail@example.com>");
     }
 }

@@ -105,7 +105,7 @@ impl PlannedStep {
         let plan = plan(&all, &monitors, recorded, now);
         let mut announcements = Vec::new();
         for (place, StoredWindow { window, announced, .. }) in windows.iter().enumerate() {
-            if plan.is_partial || !window.due.is_some_and(|due| due <= now) {
+            if plan.is_partial || window.due.is_none_or(|due| due > now) {
                 continue;
             }
             for due in window.due_announcements(*announced, window.at(plan.done), plan.done) {

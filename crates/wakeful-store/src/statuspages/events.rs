@@ -136,7 +136,7 @@ fn reminder<'a>(
     let is_new = before.is_some_and(|before| before.settings.reminded != Some(at));
     let newest = incident.updates.first().filter(|update| update.settings.notify)?;
     (is_new && at < start && incident.is_published())
-        .then(|| (EventType::MaintenanceReminder, newest, (at.0 / 1_000) as u32))
+        .then_some((EventType::MaintenanceReminder, newest, (at.0 / 1_000) as u32))
 }
 
 impl Store {

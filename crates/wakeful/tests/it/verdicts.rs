@@ -49,6 +49,7 @@ fn http(url: impl AsRef<str>) -> Value {
 }
 
 /// The same with one assertion.
+#[expect(clippy::needless_pass_by_value, reason = "the rows of the table are shorter")]
 fn asserting(url: impl AsRef<str>, assertion: Value) -> Value {
     json!({"type": "http", "http": {"url": url.as_ref()}, "assertions": [assertion]})
 }
@@ -58,6 +59,7 @@ fn tcp(hostname: &str, port: u16) -> Value {
 }
 
 /// The query of the address of a name.
+#[expect(clippy::needless_pass_by_value, reason = "the rows of the table are shorter")]
 fn dns(hostname: &str, assertions: Value) -> Value {
     json!({"type": "dns", "hostname": hostname, "assertions": assertions,
         "dns": {"resolver_server": "127.0.0.1", "record_type": "A"}})

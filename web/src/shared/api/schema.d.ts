@@ -5535,7 +5535,7 @@ export interface components {
             monitorid: string;
             name: string;
             notifiers: components["schemas"]["LinkedNotifier"][];
-            ping?: components["schemas"]["Ping"] | null;
+            ping?: components["schemas"]["PingEchoes"] | null;
             /** @description The URL to which a job sends pings in the format of Healthchecks; for type api only. */
             ping_url?: string | null;
             /**
@@ -6156,6 +6156,40 @@ export interface components {
             transfer?: number | null;
         };
         Ping: {
+            /** @description The User-Agent of the client. */
+            agent: string;
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int64
+             * @description The length of the stored body.
+             */
+            bytes: number;
+            /** @description The address it came from. */
+            client: string;
+            /**
+             * Format: double
+             * @description Milliseconds of the run that it ended.
+             */
+            duration?: number | null;
+            /** Format: int32 */
+            exit_code?: number | null;
+            method: string;
+            /**
+             * Format: int64
+             * @description Counts the pings of the monitor.
+             */
+            n: number;
+            /**
+             * Format: uuid
+             * @description The id of the run.
+             */
+            rid?: string | null;
+            scheme: string;
+            /** @description ign if it was ignored. */
+            type: components["schemas"]["PingType"];
+        };
+        PingEchoes: {
             /** Format: int32 */
             count: number;
             /** Format: int32 */

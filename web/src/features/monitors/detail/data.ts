@@ -4,17 +4,8 @@ import { GET, POST, unwrap } from "../../../shared/api/client";
 import type { components } from "../../../shared/api/schema";
 import { monitorQuery, type Certificate, type Monitor, type Window } from "../data";
 
-/** A received ping. The schema of this name in the document is that of the settings of a ping monitor. */
-export interface Ping {
-  n: number;
-  at: string;
-  type: components["schemas"]["PingType"];
-  exit_code?: number | null;
-  /** Milliseconds of the run that it ended. */
-  duration?: number | null;
-  /** The length of the stored body. */
-  bytes: number;
-}
+/** A received ping. */
+export type Ping = components["schemas"]["Ping"];
 
 /** The latest pings of a job, newest first. */
 export function pingsQuery(id: string) {
@@ -22,7 +13,7 @@ export function pingsQuery(id: string) {
     queryKey: ["pings", id],
     queryFn: async ({ signal }) => {
       const { pings } = await unwrap(GET("/api/v1/monitor/{monitorid}/pings", { params: { path: { monitorid: id } }, signal }));
-      return pings as unknown as Ping[];
+      return pings;
     },
     refetchInterval: 30_000,
   });
