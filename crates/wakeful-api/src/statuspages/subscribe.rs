@@ -307,11 +307,21 @@ fn kinds(fields: &mut Fields, is_form: bool) -> Vec<SubscribedKind> {
 
 /// The parts of the page that were chosen; what it does not show is ignored.
 fn scope(fields: &mut Fields, snapshot: &Snapshot, is_form: bool) -> Scope {
-    let (sections, components) = if is_form { (Vec::new(), Vec::new()) } else { fields.within("scope", |fields| {
-        let mut items = |field| fields.optional_items(field, None).unwrap_or_default();
-        (items("sections"), items("components"))
-    }) };
-    let is_chosen = |fields: &Fields, what: &str, id: &str, listed: &[String]| if is_form { fields.is_filled(&format!("{what}-{id}")) } else { listed.iter().any(|one| one.trim() == id) };
+    let (sections, components) = if is_form {
+        (Vec::new(), Vec::new())
+    } else {
+        fields.within("scope", |fields| {
+            let mut items = |field| fields.optional_items(field, None).unwrap_or_default();
+            (items("sections"), items("components"))
+        })
+    };
+    let is_chosen = |fields: &Fields, what: &str, id: &str, listed: &[String]| {
+        if is_form {
+            fields.is_filled(&format!("{what}-{id}"))
+        } else {
+            listed.iter().any(|one| one.trim() == id)
+        }
+    };
     let mut scope = Scope::default();
     for section in &snapshot.sections {
         if is_chosen(fields, "section", &section.id.to_string(), &sections) {
@@ -580,7 +590,11 @@ pub(super) async fn manage(
             Some(language) => visit.snapshot.language(Some(&language)),
             None => subscriber.settings.language,
         },
-        scope: if can_choose { scope(&mut fields, &visit.snapshot, is_form) } else { subscriber.settings.scope.clone() },
+        scope: if can_choose {
+            scope(&mut fields, &visit.snapshot, is_form)
+        } else {
+            subscriber.settings.scope.clone()
+        },
         kinds: kinds(&mut fields, is_form),
         format: subscriber.settings.format,
     };
@@ -620,7 +634,11 @@ fn manage_page(
         has_address: false,
         incidents: settings.kinds.contains(&SubscribedKind::Incidents),
         maintenance: settings.kinds.contains(&SubscribedKind::Maintenance),
-        sections: if is_locked { Vec::new() } else { choices(&visit.snapshot, &v, &settings.scope) },
+        sections: if is_locked {
+            Vec::new()
+        } else {
+            choices(&visit.snapshot, &v, &settings.scope)
+        },
         languages: languages(&visit.snapshot, settings.language),
         error_in,
         error,
@@ -680,7 +698,11 @@ async fn ending(
         None => None,
     };
     let page = page.unwrap_or_default();
-    let text = if is_over { texts.unsubscribed.to_owned() } else { fill(texts.unsubscribe_text, &[("page", &page)]) };
+    let text = if is_over {
+        texts.unsubscribed.to_owned()
+    } else {
+        fill(texts.unsubscribe_text, &[("page", &page)])
+    };
     let notice = Notice {
         language,
         name: &page,

@@ -840,6 +840,7 @@ both_databases! {
     async fn ones_own_id_is_accepted_by_every_covered_operation(setup: Setup) {
         let mut setup = setup;
         setup.settings.limits.reset_requests_per_hour = 1000;
+        setup.settings.limits.signups_per_hour = 1000;
         let app = setup.start().await;
         for (at, row) in ROWS.iter().enumerate() {
             // The row of password/update contains its email; every other row has its own team.

@@ -143,7 +143,8 @@ fn add_health_event(record: &mut Record, monitor: &Monitor, change: &HealthChang
         return;
     }
     let is_degraded = *kind == HealthChangeKind::Degraded;
-    let (kind, word) = if is_degraded { (event::DEGRADED, "degraded") } else { (event::RESTORED, "restored") };
+    let (kind, word) =
+        if is_degraded { (event::DEGRADED, "degraded") } else { (event::RESTORED, "restored") };
     let message = if is_degraded { &degradation.cause } else { &record.heartbeat.message };
     let text = format!("[{}] {word}: {message}", monitor.name);
     let data = EventData {

@@ -223,7 +223,11 @@ impl Engine {
     ) -> Result<()> {
         require_all_monitors(caller)?;
         let team = self.store().team(caller.team_access());
-        if team.delete_subscriber(page, id, &self.audit(caller)).await? { Ok(()) } else { Err(Error::NotFound("subscriber")) }
+        if team.delete_subscriber(page, id, &self.audit(caller)).await? {
+            Ok(())
+        } else {
+            Err(Error::NotFound("subscriber"))
+        }
     }
 
     /// Sends a sample of the emails of a page to the caller.
@@ -450,7 +454,11 @@ impl Engine {
         }
         let now = self.now();
         let digest = Digest::of(token);
-        if self.store().confirm_subscriber(&subscriber, digest, now).await? { Ok(Confirmed::Done(subscriber.secret)) } else { Ok(Confirmed::Invalid) }
+        if self.store().confirm_subscriber(&subscriber, digest, now).await? {
+            Ok(Confirmed::Done(subscriber.secret))
+        } else {
+            Ok(Confirmed::Invalid)
+        }
     }
 
     async fn try_webhook(
@@ -573,7 +581,11 @@ impl Engine {
 /// The parameter for a language that is not the default one of the page.
 fn in_language(page: &StatusPage, language: Language) -> String {
     let is_offered = page.settings.languages.contains(&language);
-    if language != page.settings.language && is_offered { format!("?lang={language}") } else { String::new() }
+    if language != page.settings.language && is_offered {
+        format!("?lang={language}")
+    } else {
+        String::new()
+    }
 }
 
 fn too_many() -> Error {

@@ -135,8 +135,11 @@ fn reminder<'a>(
     let (at, start) = (incident.settings.reminded?, incident.settings.scheduled_for?);
     let is_new = before.is_some_and(|before| before.settings.reminded != Some(at));
     let newest = incident.updates.first().filter(|update| update.settings.notify)?;
-    (is_new && at < start && incident.is_published())
-        .then_some((EventType::MaintenanceReminder, newest, (at.0 / 1_000) as u32))
+    (is_new && at < start && incident.is_published()).then_some((
+        EventType::MaintenanceReminder,
+        newest,
+        (at.0 / 1_000) as u32,
+    ))
 }
 
 impl Store {

@@ -90,7 +90,11 @@ impl Scenario {
         let mut repeated = 0;
         for hook in self.receiver.hooks() {
             let title = hook.json()["data"]["incident"]["title"].as_str().unwrap().to_owned();
-            if seen.insert((hook.path.clone(), hook.id())) { of.entry(hook.path.clone()).or_default().push(title) } else { repeated += 1 }
+            if seen.insert((hook.path.clone(), hook.id())) {
+                of.entry(hook.path.clone()).or_default().push(title);
+            } else {
+                repeated += 1;
+            }
         }
         assert_eq!(of.len(), self.hooks);
         for (path, got) in of {
