@@ -236,7 +236,8 @@ impl Team {
             "ends": "2026-11-17T00:00"});
         let path = format!("schedule/{scheduleid}/override");
         let overrideid = text(&user.client.post(&path, &replacement).await.ok()["overrideid"]);
-        let page = json!({"name": "Status", "sections": [{"components": [{"name": "API"}]}]});
+        // Each team has a name of its own: only some pages of one name get a generated slug.
+        let page = json!({"name": user.email, "sections": [{"components": [{"name": "API"}]}]});
         let page = user.client.post("statuspage/save", &page).await.ok();
         let pageid = text(&page["statuspage"]["pageid"]);
         let component = &page["statuspage"]["sections"][0]["components"][0];
