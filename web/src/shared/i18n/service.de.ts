@@ -408,7 +408,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be 1 to 365", "Geben Sie eine Zahl von 1 bis 365 ein."],
   ["must be 0 or 1.2 to 20", "Geben Sie eine Zahl von 1,2 bis 20 oder nichts ein."],
   ["must be 90 to 99.999", "Geben Sie eine Zahl von 90 bis 99,999 ein."],
-  ["must be at most of", "Es können nicht mehr Prüfungen betroffen sein, als es gibt."],
+  ["must not be greater than `of`", "Es können nicht mehr Prüfungen betroffen sein, als es gibt."],
   ["must be up or down", "Wählen Sie in Ordnung oder ausgefallen."],
   ["must be up, degraded or down", "Wählen Sie in Ordnung, beeinträchtigt oder ausgefallen."],
   ["must be pending, up, degraded or down", "Wählen Sie ausstehend, in Ordnung, beeinträchtigt oder ausgefallen."],

@@ -363,7 +363,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be 1 to 365", "Enter a number from 1 to 365."],
   ["must be 0 or 1.2 to 20", "Enter a number from 1.2 to 20, or nothing."],
   ["must be 90 to 99.999", "Enter a number from 90 to 99.999."],
-  ["must be at most of", "There can’t be more affected checks than checks."],
+  ["must not be greater than `of`", "There can’t be more affected checks than checks."],
   ["must be up or down", "Choose up or down."],
   ["must be up, degraded or down", "Choose up, degraded or down."],
   ["must be pending, up, degraded or down", "Choose pending, up, degraded or down."],

@@ -112,7 +112,7 @@ pub(super) fn degraded(
         let notify = fields.optional_flag("notify");
         let (over, of) = (over.unwrap_or(old.over), of.unwrap_or(old.of));
         if over > of {
-            fields.refuse("over", "must be at most of");
+            fields.refuse("over", "must not be greater than `of`");
         }
         Some(Box::new(Degraded {
             slow: slow.unwrap_or(old.slow),
