@@ -507,16 +507,18 @@ both_databases! {
             let start = Instant::now();
             let seen = ann.client.post("monitor/try", &body).await.ok()["heartbeat"].clone();
             assert_eq!(seen["status"], "down", "{seen}");
-            start.elapsed().as_secs()
+            // The default would be much longer, even if the machine pauses.
+            let took = start.elapsed();
+            assert!((Duration::from_secs(1)..Duration::from_secs(9)).contains(&took), "{took:?}");
         };
         // It follows from the interval, is as set, and never longer than the interval.
-        assert_eq!(tried(json!({"heartbeat_interval": 1})).await, 1);
-        assert_eq!(tried(json!({"heartbeat_interval": 60, "timeout": 1})).await, 1);
-        assert_eq!(tried(json!({"heartbeat_interval": 1, "timeout": 300})).await, 1);
+        tried(json!({"heartbeat_interval": 1})).await;
+        tried(json!({"heartbeat_interval": 60, "timeout": 1})).await;
+        tried(json!({"heartbeat_interval": 1, "timeout": 300})).await;
         // A stored monitor has its own.
         let made = saved(&ann.client, &monitor(&json!({"type": "http", "http": {"url": silent},
             "isactive": false, "timeout": 1}))).await;
-        assert_eq!(tried(json!({"monitorid": made["monitorid"]})).await, 1);
+        tried(json!({"monitorid": made["monitorid"]})).await;
         let wrong = json!({"type": "http", "http": {"url": silent}, "heartbeat_interval": 0, "timeout": 301});
         assert_eq!(ann.client.post("monitor/try", &wrong).await.wrong_fields(), ["heartbeat_interval", "timeout"]);
     }
@@ -569,12 +571,12 @@ both_databases! {
         let url = web_server(OK).await;
         let check = json!({"type": "http", "http": {"url": url}});
         let quick = ann.client.post("monitor/try", &check);
-        let quick = tokio::time::timeout(Duration::from_secs(5), quick).await;
+        let quick = tokio::time::timeout(Duration::from_secs(20), quick).await;
         assert_eq!(quick.expect("it does not wait").ok()["heartbeat"]["status"], "up");
         let made = saved(&ann.client, &monitor(&check)).await;
         let path = path(&made, "check");
         let check = ann.client.post_nothing(&path);
-        let check = tokio::time::timeout(Duration::from_secs(5), check).await;
+        let check = tokio::time::timeout(Duration::from_secs(20), check).await;
         assert_eq!(check.expect("it does not wait").ok()["heartbeat"]["status"], "up");
         assert_eq!(calls.load(Ordering::Relaxed), 8);
         trying.shutdown().await;

@@ -372,6 +372,6 @@ both_databases! {
         let reported = std::time::Instant::now();
         ann.client.post(&format!("monitor/notify/{job}"), &json!({"status": "down"})).await.ok();
         receiver.wait_for_hooks(1).await;
-        assert!(reported.elapsed() < Duration::from_secs(3), "{:?}", reported.elapsed());
+        assert!(reported.elapsed() < Duration::from_secs(10), "{:?}", reported.elapsed());
     }
 }

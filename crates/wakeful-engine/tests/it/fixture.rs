@@ -314,14 +314,20 @@ impl Target {
 
     /// Waits for this many more connections, and returns how long that took.
     pub(crate) async fn wait_for_checks(&self, count: usize) -> Duration {
-        let (began, wanted) = (Instant::now(), self.count() + count);
+        let began = Instant::now();
+        self.wait_for_count(self.count() + count).await;
+        began.elapsed()
+    }
+
+    /// Waits until there have been this many connections in all: unlike `wait_for_checks`, it
+    /// also counts one that arrived before the call.
+    pub(crate) async fn wait_for_count(&self, count: usize) {
         let waiting = async {
-            while self.count() < wanted {
+            while self.count() < count {
                 self.arrivals.one.notified().await;
             }
         };
         timeout(MAX_WAIT, waiting).await.expect("checks arrive in time");
-        began.elapsed()
     }
 }
 

@@ -98,10 +98,11 @@ both_databases! {
             };
             let id = fixture.save(hourly).await.monitor.id;
             wait_for_status(&mut events, id, Status::Up).await;
+            let before = target.count();
             let view = save(&fixture, window(&fixture, only(id), Checks::Run)).await;
-            target.wait_for_checks(1).await;
+            target.wait_for_count(before + 1).await;
             fixture.engine.delete_maintenance(&fixture.ann(), view.window.id).await.expect("deleted");
-            target.wait_for_checks(1).await;
+            target.wait_for_count(before + 2).await;
             stop.cancel();
         };
         tokio::join!(clock, story);

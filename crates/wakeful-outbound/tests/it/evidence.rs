@@ -99,8 +99,9 @@ async fn the_body_of_a_failed_response_is_read_for_a_second_only() {
     .await;
     let spec = Spec::Http(http(server.url("/")));
     let began = Instant::now();
-    let observation = run(&net(), &CheckRequest::new(team(0), &spec), LONG_TIMEOUT).await.unwrap();
-    assert!(began.elapsed() < Duration::from_millis(2_500), "{:?}", began.elapsed());
+    let observation =
+        run(&net(), &CheckRequest::new(team(0), &spec), 4 * LONG_TIMEOUT).await.unwrap();
+    assert!(began.elapsed() < 2 * LONG_TIMEOUT, "{:?}", began.elapsed());
     assert_eq!(observation.message, "500 Internal Server Error");
     assert!(observation.load_time.unwrap() < Duration::from_millis(900), "the target is not slow");
     let response = observation.evidence.unwrap().response.unwrap();

