@@ -5,7 +5,7 @@ SCRIPTS := .ci/run $(filter-out %.txt %.py,$(wildcard scripts/*)) $(filter-out %
 DENY_VERSION := 0.20.2
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run web test test-long test-web test-packages screenshots lint deny fmt dist release bench rust
+.PHONY: help run web test test-long test-web test-packages screenshots lint lint-files deny fmt dist release bench rust
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -39,10 +39,12 @@ test-packages: ## as root on Debian, install, upgrade and purge a package of the
 screenshots: rust ## take the screenshots of the web app for the docs
 	scripts/test-web screenshots
 
-lint: rust ## check format, lints, documentation, scripts and, with cargo-deny, dependencies
-	cargo fmt --all --check
+lint: rust lint-files ## check format, lints, documentation, scripts and, with cargo-deny, dependencies
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+
+lint-files: rust
+	cargo fmt --all --check
 	@! command -v shellcheck >/dev/null || shellcheck $(SCRIPTS)
 	@! command -v cargo-deny >/dev/null || cargo deny --workspace --locked check licenses bans sources
 
