@@ -1,7 +1,7 @@
 //! Limits that are the same for all plans: no account can fill the memory of the service.
 
 use serde_json::{Value, json};
-use wakeful_testkit::{DatabaseKind, both_databases, concurrently};
+use wakeful_testkit::{Answer, Client, DatabaseKind, both_databases, concurrently, until};
 
 const LONGEST_BODY: usize = 262_144;
 
@@ -9,6 +9,15 @@ fn monitor(body: &str) -> Value {
     json!({"type": "http", "name": "site", "heartbeat_interval": 3_600, "isactive": true,
         "upside_down_mode": false,
         "http": {"url": "http://127.0.0.1:1/", "method": "POST", "body": body}})
+}
+
+/// Repeats a call while the database is too busy for it: "nothing was changed, try again".
+async fn save_patiently(client: Client, path: &'static str, body: Value) -> Answer {
+    let saved = || async {
+        let answer = client.post(path, &body).await;
+        (answer.status != 503).then_some(answer)
+    };
+    until("the database has time", saved).await
 }
 
 both_databases! {
@@ -34,7 +43,7 @@ both_databases! {
         }).await;
         let calls = (0..4).map(|_| (ann.client.clone(), monitor(&long)));
         let answers =
-            concurrently(calls, |(client, body)| async move { client.post("monitor/save", &body).await }).await;
+            concurrently(calls, |(client, body)| save_patiently(client, "monitor/save", body)).await;
         let (saved, refused): (Vec<_>, Vec<_>) =
             answers.iter().partition(|answer| answer.status == 200);
         assert_eq!((saved.len(), refused.len()), (1, 3));
@@ -81,7 +90,7 @@ both_databases! {
         for _ in 0..7 {
             let calls = (0..29).map(|_| (ann.client.clone(), group.clone()));
             let saving =
-                concurrently(calls, |(client, body)| async move { client.post("monitor/save", &body).await });
+                concurrently(calls, |(client, body)| save_patiently(client, "monitor/save", body));
             answers.extend(saving.await);
         }
         let (saved, refused): (Vec<_>, Vec<_>) =
@@ -104,7 +113,7 @@ both_databases! {
         for _ in 0..10 {
             let calls = (0..100).map(|_| (ann.client.clone(), hook.clone()));
             let answers =
-                concurrently(calls, |(client, body)| async move { client.post("notifier/save", &body).await });
+                concurrently(calls, |(client, body)| save_patiently(client, "notifier/save", body));
             assert!(answers.await.iter().all(|answer| answer.status == 200));
         }
         ann.client.post("notifier/save", &hook).await.refused(409, "limit_reached");

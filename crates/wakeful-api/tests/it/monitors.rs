@@ -578,7 +578,8 @@ both_databases! {
         let check = ann.client.post_nothing(&path);
         let check = tokio::time::timeout(Duration::from_secs(20), check).await;
         assert_eq!(check.expect("it does not wait").ok()["heartbeat"]["status"], "up");
-        assert_eq!(calls.load(Ordering::Relaxed), 8);
+        // Those that took half a second have made room for as many others.
+        assert!(calls.load(Ordering::Relaxed) <= 16);
         trying.shutdown().await;
     }
 
