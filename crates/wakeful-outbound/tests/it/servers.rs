@@ -72,7 +72,8 @@ pub(crate) async fn run(
     let began = Instant::now();
     let observation = checks::check(net, request, Deadline::within(allowed)).await;
     let took = began.elapsed();
-    assert!(took < allowed + Duration::from_secs(3), "took {took:?} of {allowed:?}");
+    // The machine may pause for seconds.
+    assert!(took < allowed + Duration::from_secs(10), "took {took:?} of {allowed:?}");
     if let Ok(observation) = &observation {
         assert!(
             observation.message.chars().count() <= 500
