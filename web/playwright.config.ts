@@ -1,5 +1,7 @@
 import { defineConfig } from "@playwright/test";
 
+const whole = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
 /** Runs the web app in Chromium against the real binary; e2e/service.ts starts one per worker. */
 export default defineConfig({
   testDir: "e2e",
@@ -19,18 +21,27 @@ export default defineConfig({
     screenshot: "only-on-failure",
     // Requests of a service worker pass by the tests' own routes; server-away.spec.ts allows it.
     serviceWorkers: "block",
-    launchOptions: {
-      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        // A name for this machine that, unlike localhost, is not a secure context.
-        "--host-resolver-rules=MAP wakeful.home 127.0.0.1",
-      ],
-    },
+    launchOptions: launch(process.env.CHROMIUM_SHELL ?? whole),
   },
+  projects: [
+    { name: "shell", testIgnore: "webpush.spec.ts" },
+    // Chromium's headless shell receives no push messages.
+    { name: "whole", testMatch: "webpush.spec.ts", use: { launchOptions: launch(whole) } },
+  ],
 });
+
+function launch(executablePath: string) {
+  return {
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      // A name for this machine that, unlike localhost, is not a secure context.
+      "--host-resolver-rules=MAP wakeful.home 127.0.0.1",
+    ],
+  };
+}
