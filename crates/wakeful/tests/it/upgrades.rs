@@ -67,7 +67,9 @@ async fn assert_complete(server: &Server) {
     assert_eq!(find("nightly backup")["status"], "down");
     assert_eq!(find("site")["tags"], serde_json::json!(["prod", "eu"]));
     let id = find("nightly backup")["monitorid"].as_str().unwrap();
-    let heartbeats = ann.get(&format!("monitor/{id}/heartbeats")).await.ok();
+    // Without `from`, only the last 24 hours are listed.
+    let since = "from=2026-01-01T00:00:00Z&limit=1000";
+    let heartbeats = ann.get(&format!("monitor/{id}/heartbeats?{since}")).await.ok();
     let messages: Vec<&str> = heartbeats["heartbeats"]
         .as_array()
         .unwrap()
