@@ -1475,6 +1475,7 @@ impl World {
                     assert!(alert.facts.ended.is_some() && alert.state.resolved.is_none());
                     alert.ups += 1;
                 }
+                Notification::Replaced => panic!("an outage is not replaced"),
                 Notification::Reminder(due) => {
                     assert_eq!((alert.downs, alert.ups), (1, 0));
                     assert!(!covered && !hidden && checked && isactive);
