@@ -159,7 +159,9 @@ fn network_rows(peers: &Peers) -> Vec<Row> {
                 "assertions": [{"source": "loss", "comparison": "at_most", "target": 20,
                     "fails_as": "degraded"}]}),
             Degraded("packet_loss"),
-        ),
+        )
+        // It waits a second for each lost echo, and then skips a check.
+        .after(&[], 5),
     ]
 }
 
