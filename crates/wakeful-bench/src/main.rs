@@ -33,6 +33,7 @@ mod site;
 mod soak;
 mod start;
 mod stats;
+mod statuspage_faults;
 mod statuspages;
 mod storm;
 mod target;
