@@ -36,6 +36,7 @@ mod site;
 mod soak;
 mod start;
 mod stats;
+mod statuspage_faults;
 mod statuspages;
 mod storm;
 mod target;
