@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::backoff::{CRASHED, MAX_CRASHES};
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{IncidentId, IncidentUpdateId, NotifierId, StatuspageId, SubscriberId};
+use wakeful_core::id::{IncidentId, NotifierId, StatuspageId, SubscriberId};
 use wakeful_core::notifications::notifier::{Channel, EmailSpec};
 use wakeful_core::notifications::retry::{self, Outcome};
 use wakeful_core::statuspages::Language;
@@ -21,6 +21,7 @@ use wakeful_core::statuspages::snapshot::PageStatus;
 use wakeful_core::statuspages::subscriber::{
     EventType, Subscriber, SubscriberKind, SubscriberSource, SubscriberState,
 };
+use wakeful_core::time::Millis;
 use wakeful_outbound::mail::{Email, MailSession, SendReceipt};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::email;
@@ -287,7 +288,7 @@ async fn attempt(
     }
     let mut incidents: HashMap<IncidentId, Arc<Incident>> = HashMap::new();
     for message in &claimed.messages {
-        let incident = contents.incident(engine, message.incident, message.update).await?;
+        let incident = contents.incident(engine, message.incident, message.created).await?;
         if let Some(incident) = incident {
             incidents.insert(message.incident, incident);
         }
@@ -443,15 +444,15 @@ impl Contents {
         Ok(read.map(|stored| remember(&self.pages, id, stored.page)))
     }
 
-    /// The incident with an update, which may be newer than what is remembered.
+    /// The incident as of a time, which may be newer than what is remembered.
     async fn incident(
         &self,
         engine: &Engine,
         id: IncidentId,
-        update: IncidentUpdateId,
+        at: Millis,
     ) -> Result<Option<Arc<Incident>>> {
-        let has_update = |one: &Arc<Incident>| one.updates.iter().any(|one| one.id == update);
-        if let Some(known) = known(&self.incidents, &id).filter(has_update) {
+        let is_recent = |one: &Arc<Incident>| one.modified >= at;
+        if let Some(known) = known(&self.incidents, &id).filter(is_recent) {
             return Ok(Some(known));
         }
         let read = engine.store().read_incident(id).await?;
