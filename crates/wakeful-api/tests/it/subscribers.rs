@@ -262,6 +262,19 @@ both_databases! {
         assert_eq!((&sp["incident"]["name"], &sp["incident"]["incident_updates"][0]["status"]), (&json!("Down 0"), &json!("investigating")));
         assert_eq!(sp["page"]["id"], page["pageid"]);
         assert!(of("/hook/slack")[0].json()["text"].as_str().unwrap().contains("Acme: Down 0 (Investigating)"));
+        // A postmortem is an update of its own.
+        let about = first.split('/').nth(1).unwrap();
+        let report = json!({"body": "It was **DNS**.", "published": true});
+        let path = format!("incident/{about}/postmortem/save");
+        ann.client.post(&path, &report).await.ok();
+        ann.client.post(&path, &json!({"notify": true})).await.ok();
+        let hooks = receiver.wait_for_hooks(15).await;
+        let of = |path: &str| hooks.iter().rfind(|hook| hook.path == path).unwrap().json();
+        let standard = of("/hook");
+        assert_eq!((&standard["type"], &standard["data"]["update"]["status"]), (&json!("incident.updated"), &json!("postmortem")));
+        assert_eq!(standard["data"]["update"]["body"], "It was DNS.");
+        assert_eq!(of("/hook/sp")["incident"]["incident_updates"][0]["status"], "postmortem");
+        assert!(of("/hook/slack")["text"].as_str().unwrap().contains("Acme: Down 0 (Postmortem)"));
         // 410 ends a subscription.
         receiver.answer_with(410, "", "");
         incident(&ann, &api, "Down 4").await;

@@ -52,9 +52,10 @@ pub(super) fn preview(
     link: &str,
     url: Option<&Url>,
 ) -> Result<Preview, Invalid> {
-    let body = match skips(template, event) {
-        true => String::new(),
-        false => render_body(template, event, link, url)?,
+    let body = if skips(template, event) {
+        String::new()
+    } else {
+        render_body(template, event, link, url)?
     };
     let (content_type, requests) = (content_type(&body), Vec::new());
     Ok(Preview { subject: None, content_type, body, html: None, requests })

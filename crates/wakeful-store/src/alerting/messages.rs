@@ -215,7 +215,7 @@ impl Store {
                             crowded.takes_more(decision, message, one.notifier).then(|| {
                                 DeliveryRow::of(decision, message, event, one.notifier, at)
                             })
-                        }))
+                        }));
                     }
                 }
             }
