@@ -7399,6 +7399,7 @@ export interface components {
         SavePostmortem: {
             /** @description Markdown; empty removes it. */
             body?: string | null;
+            /** @description Whether subscribers are notified, if it is published; default: no. */
             notify?: boolean | null;
             published?: boolean | null;
         };
