@@ -225,7 +225,7 @@ async fn respond(mut stream: TcpStream, site: Arc<Site>) -> io::Result<()> {
     wait_for_end(stream).await
 }
 
-/// The response to a request of a course: each letter is one request, and the last one repeats.
+/// The response to a request of a course: each character is one request, and the last one repeats.
 /// `s` is slow, `d` is down, and `u` is neither.
 async fn follow_course(course: &str, number: usize) -> Vec<u8> {
     match course.as_bytes()[number.min(course.len() - 1)] {

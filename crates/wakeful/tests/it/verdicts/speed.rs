@@ -1,4 +1,4 @@
-//! The rows about slow targets. The server follows a course: a letter for each request.
+//! The rows about slow targets. The server follows a course: a character for each request.
 
 use serde_json::json;
 
@@ -10,8 +10,8 @@ const USUAL: &str = "five times the usual";
 
 pub(super) fn rows(peers: &Peers, run: usize) -> Vec<Row> {
     let port = peers.http.port;
-    let course = |letters: &str| http(format!("http://speed.test:{port}/course/{run}/{letters}"));
-    let slow = |letters| with(course(letters), json!({"degraded": {"slow": 300}}));
+    let course = |course: &str| http(format!("http://speed.test:{port}/course/{run}/{course}"));
+    let slow = |steps| with(course(steps), json!({"degraded": {"slow": 300}}));
     let factor = json!({"degraded": {"factor": 5}});
     // Active when its usual times are set.
     let usual = with(with(course("ssss"), factor.clone()), json!({"isactive": false}));

@@ -47,7 +47,8 @@ export default function Chart({ title, series, down, planned, unknown, first, mo
   });
   const place = reading?.place;
   const [name, unit] = [reading?.name ?? title, reading?.unit ?? ""];
-  const max = Math.max(0, ...series.points.map((point) => (place === undefined ? point.max : point.reading?.[place]?.max) ?? 0));
+  const numbers = place === undefined ? series.points.map((point) => point.max) : readings(series.points, place).flat();
+  const max = Math.max(0, ...numbers.map((number) => number ?? 0));
   const most = place === undefined ? millis(max, locale) : withUnit(max, unit, locale);
   const label = t.detail.chartLabel(name, series.points.length, most, down.length, planned.length);
   useEffect(() => {
@@ -85,7 +86,7 @@ function palette() {
 }
 
 function draw(element: HTMLElement, props: Props, t: Texts, locale: string): uPlot {
-  const { title, series, down, planned, unknown, first, mode, reading, interval, zoom } = props;
+  const { series, down, planned, unknown, first, mode, reading, interval, zoom } = props;
   const color = palette();
   const { at, points } = withGaps(series, interval);
   const lines = series.regions ?? [];

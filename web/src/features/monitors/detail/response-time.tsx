@@ -113,7 +113,14 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
         )}
       </div>
       <div className={styles.chartFoot}>
-        <Legend mode={shown} reading={reading} lines={lines} young={first !== null} planned={planned.length > 0} unknown={unknown.length > 0} />
+        <Legend
+          mode={shown}
+          reading={reading}
+          lines={lines}
+          young={first !== null}
+          planned={planned.length > 0}
+          unknown={unknown.length > 0}
+        />
         {zoomed && (
           <Button variant="default" size="xs" leftSection={<Back />} onClick={() => change(withoutZoom(search))}>
             {t.detail.resetZoom}
@@ -155,13 +162,12 @@ interface LegendProps {
 
 function Legend({ mode, reading, lines, young, planned, unknown }: LegendProps) {
   const t = useTexts();
-  const marks: [string, string][] =
-    reading
-      ? [
-          ["p50", t.detail.readingMean(reading.name)],
-          ["p95", t.detail.readingRange],
-        ]
-      : mode === "regions"
+  const marks: [string, string][] = reading
+    ? [
+        ["p50", t.detail.readingMean(reading.name)],
+        ["p95", t.detail.readingRange],
+      ]
+    : mode === "regions"
       ? lines.map(({ region }, index) => [regionColor(index), region === LOCAL ? t.regions.local : region])
       : mode === "phases"
         ? phases.map((phase) => [phase, t.monitors.phases[phase]])

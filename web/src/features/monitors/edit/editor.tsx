@@ -277,7 +277,17 @@ function PolicyField({ form }: { form: MonitorForm }) {
 }
 
 const slowness = ["degraded.slow", "degraded.factor", "degraded.over", "degraded.of", "degraded.regions", "slo.target", "slo.days"];
-const folded = ["description", "timeout", "retry_interval", "resend_interval", "depends_on", "flap_outages", "flap_within", "evidence", ...slowness];
+const folded = [
+  "description",
+  "timeout",
+  "retry_interval",
+  "resend_interval",
+  "depends_on",
+  "flap_outages",
+  "flap_within",
+  "evidence",
+  ...slowness,
+];
 
 function Advanced({ form, id }: { form: MonitorForm; id: string | undefined }) {
   const t = useTexts();

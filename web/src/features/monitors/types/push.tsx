@@ -88,13 +88,7 @@ export const push: TypeForm<PushValues> = {
   }),
   Target,
   Advanced,
-  advanced: [
-    "api.post_only",
-    "api.keywords.start",
-    "api.keywords.success",
-    "api.keywords.failure",
-    "api.keywords.otherwise",
-  ],
+  advanced: ["api.post_only", "api.keywords.start", "api.keywords.success", "api.keywords.failure", "api.keywords.otherwise"],
   durations: ["grace", "api.max_runtime"],
   Passive,
 };
