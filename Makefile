@@ -2,6 +2,11 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 SCRIPTS := .ci/run $(filter-out %.txt %.py,$(wildcard scripts/*)) $(filter-out %.py %.service,$(wildcard packaging/build-* packaging/release packaging/test-*)) $(addprefix packaging/debian/,postinst prerm postrm)
+comma := ,
+space := $(subst ,, )
+BENCH_PARTS := $(subst $(comma), ,$(parts))
+# Those that measure the service; `checks` measures single checks.
+SERVICE_PARTS := $(filter-out checks,$(BENCH_PARTS))
 DENY_VERSION := 0.20.2
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
@@ -64,7 +69,8 @@ release: rust web ## write the static binary, tarball, Debian package, container
 
 bench: rust ## measure cost, punctuality and memory, about 25 minutes; parts=full,paced runs only these, docs=docs updates docs/performance.md
 	cargo build --release --locked -p wakeful -p wakeful-bench
-	PG_SETTINGS= scripts/with-own-network $(if $(shell scripts/find-postgres 2>/dev/null),scripts/with-postgres) $(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(parts),--parts $(parts)) $(if $(docs),--docs $(docs))
+	$(if $(or $(if $(parts),,all),$(filter checks,$(BENCH_PARTS))),cargo bench --locked -p wakeful-outbound --bench check)
+	$(if $(or $(if $(parts),,all),$(SERVICE_PARTS)),PG_SETTINGS= scripts/with-own-network $(if $(shell scripts/find-postgres 2>/dev/null),scripts/with-postgres) $(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(parts),--parts $(subst $(space),$(comma),$(SERVICE_PARTS))) $(if $(docs),--docs $(docs)))
 
 rust:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it from https://rustup.rs." >&2; exit 1; }

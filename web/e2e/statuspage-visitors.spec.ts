@@ -201,3 +201,37 @@ test("axe finds nothing on public pages, in every language and both color scheme
   await page.goto(locked.url);
   await expectAccessible(page, "the locked page");
 });
+
+test("with its script, a page shows a change without a reload, keeps the focus, and asks no other host", async ({ page, member: { api } }) => {
+  const shop = await api.monitor({ name: "shop.internal" });
+  await api.report(shop.monitorid, "up", { load_time: 30 });
+  const sections = [{ name: "Services", components: [{ name: "Shop", monitors: [shop.monitorid] }, { name: "Phone" }] }];
+  const { statuspage } = await api.post<{ statuspage: { url: string } }>("statuspage/save", { name: "Live", published: true, sections });
+  const hosts = new Set<string>();
+  page.on("request", (request) => hosts.add(new URL(request.url()).host));
+  const complaints: string[] = [];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  await page.clock.install();
+  await expect(async () => {
+    await page.goto(statuspage.url);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("All Systems Operational", { timeout: 1_000 });
+  }).toPass();
+  complaints.length = 0;
+  // 400% of a window of 1280 px.
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await horizontalOverflow(page)).toBe(0);
+  const link = page.getByRole("main").getByRole("link").first();
+  await link.focus();
+  const href = await link.getAttribute("href");
+  await page.evaluate(() => document.documentElement.setAttribute("data-loaded-once", ""));
+  await api.report(shop.monitorid, "down", {});
+  await expect(async () => {
+    await page.clock.fastForward(40_000);
+    await expect(page.getByRole("heading", { level: 1 })).not.toHaveText("All Systems Operational", { timeout: 1_000 });
+  }).toPass();
+  await expect(page.locator("html")).toHaveAttribute("data-loaded-once", "");
+  await expect(page.locator("#live")).not.toBeEmpty();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).toBe(href);
+  expect([...hosts]).toEqual([new URL(statuspage.url).host]);
+  expect(complaints).toEqual([]);
+});

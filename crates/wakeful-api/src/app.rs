@@ -49,8 +49,6 @@ pub struct ApiSettings {
     pub stripe_publishable_key: Option<String>,
     /// The slug of the status page at `/status`; empty: none.
     pub front: String,
-    /// The memory for rendered status pages, in bytes.
-    pub pages_memory: usize,
     /// The settings of the process, for administrators.
     pub effective_settings: Arc<[EffectiveSetting]>,
 }
@@ -82,7 +80,6 @@ impl Default for ApiSettings {
             metrics_token: None,
             stripe_publishable_key: None,
             front: String::new(),
-            pages_memory: 64 << 20,
             effective_settings: Arc::default(),
         }
     }
@@ -118,7 +115,7 @@ impl Api {
         let counted = AtomicU32::new(0);
         let pushes = PushLimits::new(settings.pushes_per_minute);
         let bodies = ClientShares::of_memory();
-        let rendered_pages = RenderCache::new(settings.pages_memory);
+        let rendered_pages = RenderCache::new(engine.page_memory());
         Self(Arc::new(Inner {
             engine,
             settings,

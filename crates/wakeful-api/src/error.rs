@@ -59,6 +59,7 @@ named_enum! {
         OtherAccount = "other_account",
         LimitReached = "limit_reached",
         NodesTooOld = "nodes_too_old",
+        OlderNode = "older_node",
         MfaAlreadyOn = "mfa_already_on",
         MfaNotSetUp = "mfa_not_set_up",
         AlertOver = "alert_over",
@@ -382,7 +383,15 @@ impl From<Error> for ApiError {
             ),
             Error::NodesTooOld => conflict(
                 ErrorCode::NodesTooOld,
-                "A node of an earlier version is running, which checks neither roles nor assertions; update all nodes first.",
+                "A node of an earlier version is running, which does not check roles; update all nodes first.",
+            ),
+            Error::OlderNode { name, version } => Self::new(
+                StatusCode::CONFLICT,
+                ErrorCode::OlderNode,
+                format!(
+                    "The node {name} runs version {version}, which does not know all settings of \
+                     this monitor; update all nodes first."
+                ),
             ),
             Error::SignUpClosed(mode) => {
                 Self::new(StatusCode::FORBIDDEN, ErrorCode::SignupClosed, signup_closed(&mode))

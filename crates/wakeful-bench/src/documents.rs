@@ -24,14 +24,15 @@ pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome
     let baseline = paced::baseline(target, MONITORS, run.window()).await?;
     let monitors = MonitorSet::paced(MONITORS, paced::INTERVAL, target.http);
     let service = Service::start(run, target, &monitors).await?;
-    let (port, _serving) = serve_documents().await?;
+    let filler = "{\"x\":[1,2,3]},".repeat(DOCUMENT_BYTES / 14 - 8);
+    let (port, _serving) = serve(format!("{{\"list\":[{filler}0],\"a\":{{\"b\":7}}}}")).await?;
     for number in 0..READERS {
         let body = json!({"name": format!("document {number}"), "type": "http",
             "heartbeat_interval": 1, "isactive": true, "upside_down_mode": false,
             "http": {"url": format!("http://127.0.0.{}:{port}/", number + 1)},
             "assertions": [{"source": "json", "property": "$.a.b", "comparison": "less_than",
                 "target": 8}]});
-        service.post("/api/v1/monitor/save", &body).await?;
+        service.post("monitor/save", &body).await?;
     }
     sleep(WARM_UP).await;
     let busy = paced::measure_window(target, MONITORS, run.window(), || service.cpu()).await?;
@@ -40,12 +41,10 @@ pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome
     service.stop().await
 }
 
-/// A server of one document, whose value is at its end.
-async fn serve_documents() -> Outcome<(u16, JoinSet<()>)> {
+/// A server of one document, on all addresses of loopback.
+pub async fn serve(body: String) -> Outcome<(u16, JoinSet<()>)> {
     let listener = TcpListener::bind("0.0.0.0:0").await?;
     let port = listener.local_addr()?.port();
-    let filler = "{\"x\":[1,2,3]},".repeat(DOCUMENT_BYTES / 14 - 8);
-    let body = format!("{{\"list\":[{filler}0],\"a\":{{\"b\":7}}}}");
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let answer: Arc<[u8]> = answer.into_bytes().into();
     let mut tasks = JoinSet::new();

@@ -13,10 +13,13 @@ mod alerts;
 mod baseline;
 mod chart;
 mod clock;
+mod degraded;
 mod documents;
 mod full;
 mod history;
+mod hostile;
 mod jitter;
+mod jobs;
 mod kind;
 mod million;
 mod nodes;
@@ -33,6 +36,7 @@ mod site;
 mod soak;
 mod start;
 mod stats;
+mod statuspage_faults;
 mod statuspages;
 mod storm;
 mod target;
@@ -108,6 +112,9 @@ enum Part {
     Https,
     Paced,
     Documents,
+    Hostile,
+    Degraded,
+    Jobs,
     Start,
     Storm,
     Statuspages,
@@ -176,6 +183,9 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Https,
         Part::Paced,
         Part::Documents,
+        Part::Hostile,
+        Part::Degraded,
+        Part::Jobs,
         Part::Start,
         Part::Storm,
         Part::Statuspages,
@@ -213,6 +223,9 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Https => full::measure(run, target, Kind::Https, report).await,
         Part::Paced => paced::measure(run, target, report).await,
         Part::Documents => documents::measure(run, target, report).await,
+        Part::Hostile => hostile::measure(run, target, report).await,
+        Part::Degraded => degraded::measure(run, target, report).await,
+        Part::Jobs => jobs::measure(run, target, report).await,
         Part::Start => start::measure(run, target, report).await,
         Part::Storm => storm::measure(run, target, report).await,
         Part::Statuspages => statuspages::measure(run, target, report).await,

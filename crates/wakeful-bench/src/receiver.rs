@@ -121,6 +121,18 @@ impl SmtpServer {
         lock(&self.mails).len()
     }
 
+    /// How many emails to subscribers have arrived, and how many of them are different ones.
+    pub fn count_mailing(&self) -> (usize, usize) {
+        let mails = lock(&self.mails);
+        let is_id = |line: &&str| line.to_ascii_lowercase().starts_with("message-id:");
+        let ids: Vec<&str> = mails
+            .iter()
+            .filter(|(_, text)| text.contains("List-Unsubscribe"))
+            .filter_map(|(_, text)| text.lines().find(is_id))
+            .collect();
+        (ids.len(), ids.iter().collect::<HashSet<_>>().len())
+    }
+
     /// How many of these names are in none of the emails.
     pub fn names_missing(&self, names: &[String]) -> usize {
         let mails = lock(&self.mails);

@@ -158,6 +158,11 @@ impl Service {
         Ok(serde_json::from_slice(&answer.bytes().await?)?)
     }
 
+    /// A request without credentials, to be sent.
+    pub fn anonymous(&self, path: &str) -> reqwest::RequestBuilder {
+        self.client.get(format!("{}{path}", self.base))
+    }
+
     /// How many heartbeats are in the database, and how many of them not up.
     pub async fn stored(&self) -> Outcome<(u64, u64)> {
         stored(self.data.path()).await

@@ -1,23 +1,30 @@
 //! Status pages under many visitors, beside an embedded file of about the same size: views on
-//! kept and on new connections, 304, sizes, the first view after a start, the memory of many
-//! pages, and the API while visitors take all connections they can get.
+//! kept and on new connections, 304, how punctual checks are meanwhile, sizes, how soon a change
+//! is visible, the first view after a start, the memory of many pages, and the API while visitors
+//! take all connections they can get. `statuspage_faults.rs` has the mailing and the outage of
+//! the database.
 
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::jitter::Schedule;
+use crate::paced::INTERVAL;
 use crate::report::Report;
 use crate::seed::MonitorSet;
 use crate::service::Service;
 use crate::stats::percentile;
 use crate::target::Target;
 use crate::visitors::{Visit, Visits};
-use crate::{Outcome, Run, site};
+use crate::{Outcome, Run, clock, history, site, statuspage_faults};
 
 const COMPONENTS: u32 = 100;
 const PAGES: usize = 1_000;
 const COMPONENTS_OF_EACH: u32 = 20;
-const INTERVAL: u64 = 60;
+/// The days of the bars.
+const DAYS: u32 = 90;
+/// How often a monitor goes down and up to measure when that is visible.
+const CHANGES: usize = 6;
 const VISITORS: usize = 64;
 /// More than the service has connections for.
 const CROWD: usize = 4_096;
@@ -25,16 +32,18 @@ const WINDOW: Duration = Duration::from_secs(5);
 /// Each figure is the median of so many runs.
 const RUNS: usize = 3;
 const SERVED_TIMEOUT: Duration = Duration::from_secs(600);
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(60);
 const MIB: f64 = 1_048_576.0;
 
 pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
     println!("status pages: {COMPONENTS} components, {VISITORS} visitors");
     let monitors = MonitorSet::paced(COMPONENTS, INTERVAL, target.http);
-    let service = Service::start(run, target, &monitors).await?;
+    let service = history::launch_with_days(run, target, &monitors, DAYS).await?;
     service.post("statuspage/save", &page("bench", 0, COMPONENTS)).await?;
     served(&service, "bench").await?;
     sizes(&service, report).await?;
-    views(&service, report).await?;
+    views(&service, target, &monitors, report).await?;
+    changes(&service, report).await?;
     crowd(&service, report).await?;
     let (data, token) = service.leave().await?;
     let service = Service::launch(run, target, data, token).await?;
@@ -43,7 +52,9 @@ pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome
     let millis = began.elapsed().as_secs_f64() * 1_000.0;
     report.at_most(&name("first view after a start, ms"), millis, 300.0);
     memory(&service, report).await?;
-    service.stop().await
+    service.stop().await?;
+    statuspage_faults::mailing(run, target, report).await?;
+    statuspage_faults::outage(run, target, report).await
 }
 
 fn name(what: &str) -> String {
@@ -65,12 +76,13 @@ fn page(slug: &str, first: u32, count: u32) -> Value {
     json!({"name": slug, "slug": slug, "published": true, "sections": sections})
 }
 
-fn visit(service: &Service, path: &str) -> Outcome<Visit> {
-    let address = service.address()?;
-    Ok(Visit { address, path: path.to_owned(), etag: None, reconnect: false })
+pub fn visit(service: &Service, path: &str) -> Outcome<Visit> {
+    let (address, path) = (service.address()?, path.to_owned());
+    Ok(Visit { address, path, etag: None, reconnect: false, every: Duration::ZERO })
 }
 
-async fn served(service: &Service, slug: &str) -> Outcome<()> {
+/// Waits until a page is served.
+pub async fn served(service: &Service, slug: &str) -> Outcome<()> {
     let visit = visit(service, &format!("/status/{slug}"))?;
     let until_served = async {
         while visit.once().await.map_or(true, |answer| answer.status != 200) {
@@ -95,6 +107,11 @@ async fn sizes(service: &Service, report: &mut Report) -> Outcome<()> {
     let files = linked(service, "/status/bench", "/status/assets/").await?;
     let all: usize = html + files.iter().map(|(_, bytes)| bytes).sum::<usize>();
     report.at_most(&name("HTML, gzip, kB"), html as f64 / 1e3, 16.0);
+    for (what, end, bar) in [("style sheet", ".css", 6.0), ("script", ".js", 4.0)] {
+        let of_kind = files.iter().filter(|(path, _)| path.ends_with(end));
+        let bytes: usize = of_kind.map(|(_, bytes)| bytes).sum();
+        report.at_most(&name(&format!("{what}, gzip, kB")), bytes as f64 / 1e3, bar);
+    }
     report.at_most(&name("with style sheet and script, gzip, kB"), all as f64 / 1e3, 30.0);
     Ok(())
 }
@@ -109,7 +126,14 @@ async fn embedded(service: &Service) -> Outcome<Visit> {
     visit(service, &path)
 }
 
-async fn views(service: &Service, report: &mut Report) -> Outcome<()> {
+async fn views(
+    service: &Service,
+    target: &Target,
+    monitors: &MonitorSet,
+    report: &mut Report,
+) -> Outcome<()> {
+    let (skew, from) = (clock::wall() - clock::mono(), clock::mono());
+    target.state.start_recording();
     let page = visit(service, "/status/bench")?;
     let file = embedded(service).await?;
     let with_etag = async |visit: &Visit| -> Outcome<Visit> {
@@ -137,6 +161,47 @@ async fn views(service: &Service, report: &mut Report) -> Outcome<()> {
         }
         report.expect_none(&name(&format!("{what}: failed")), ours.failed + theirs.failed);
     }
+    let (monitors, interval) = (monitors.count, monitors.every()?);
+    let schedule = Schedule { monitors, interval, skew, from, to: clock::mono() };
+    let seen = schedule.judge(&target.state.take_arrivals());
+    report.at_most(&name("deviation of checks during views, p99, ms"), seen.deviation.p99, 50.0);
+    report.expect_none_of(&name("checks missed during views"), seen.missed, seen.due);
+    report.expect_none(
+        &name("false results during views"),
+        usize::try_from(service.stored().await?.1)?,
+    );
+    Ok(())
+}
+
+/// How long it takes until a page shows that a monitor is down, or up again.
+async fn changes(service: &Service, report: &mut Report) -> Outcome<()> {
+    let monitor = json!({"type": "api", "name": "job", "heartbeat_interval": 3600, "isactive": true,
+        "upside_down_mode": false});
+    let saved = service.post("monitor/save", &monitor).await?;
+    let monitor = saved["monitor"]["monitorid"].as_str().ok_or("no monitor")?.to_owned();
+    let path = format!("monitor/notify/{monitor}");
+    service.post(&path, &json!({"status": "up"})).await?;
+    let page = json!({"name": "live", "slug": "live", "published": true,
+        "sections": [{"components": [{"name": "Job", "monitors": [monitor]}]}]});
+    service.post("statuspage/save", &page).await?;
+    served(service, "live").await?;
+    let mut slowest = Duration::ZERO;
+    for change in 0..CHANGES {
+        let (status, indicator) =
+            if change % 2 == 0 { ("down", "critical") } else { ("up", "none") };
+        let began = Instant::now();
+        service.post(&path, &json!({"status": status})).await?;
+        let shown = async {
+            while service.get_json("/status/live/live.json").await?["indicator"] != indicator {
+                sleep(Duration::from_millis(20)).await;
+            }
+            Outcome::Ok(())
+        };
+        timeout(CHANGE_TIMEOUT, shown).await??;
+        slowest = slowest.max(began.elapsed());
+    }
+    let name = "status page: a change is visible, slowest, s";
+    report.at_most(name, slowest.as_secs_f64(), 2.0);
     Ok(())
 }
 

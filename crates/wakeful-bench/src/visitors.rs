@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::Outcome;
 
@@ -25,6 +25,8 @@ pub struct Visit {
     pub etag: Option<String>,
     /// Whether a connection is used for one request only.
     pub reconnect: bool,
+    /// How often each visitor requests it; zero: as often as possible.
+    pub every: Duration,
 }
 
 /// What came back.
@@ -69,8 +71,12 @@ impl Visit {
         for number in 0..visitors {
             let mut visitor = Visitor::new(self, number);
             let (views, failed) = (Arc::clone(&views), Arc::clone(&failed));
+            let every = self.every;
             tasks.spawn(async move {
+                let mut next = began;
                 while began.elapsed() < window {
+                    sleep_until(next).await;
+                    next += every;
                     let wanted = if visitor.has_etag { 304 } else { 200 };
                     match visitor.view().await {
                         Ok(answer) if answer.status == wanted => {

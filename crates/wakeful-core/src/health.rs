@@ -201,7 +201,8 @@ pub struct Degradation {
 pub struct HealthChange {
     pub kind: HealthChangeKind,
     pub degradation: Degradation,
-    /// Whether it is notified.
+    /// Whether it is notified; of one that an outage replaces, only the services that keep an
+    /// incident open.
     pub notify: bool,
 }
 
@@ -215,8 +216,7 @@ pub enum HealthChangeKind {
 
 impl HealthChange {
     fn new(kind: HealthChangeKind, degradation: Degradation, watch: &Watch) -> Self {
-        let notify = watch.notify && kind != HealthChangeKind::WentDown;
-        Self { kind, degradation, notify }
+        Self { kind, degradation, notify: watch.notify }
     }
 }
 

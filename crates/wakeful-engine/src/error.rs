@@ -95,6 +95,9 @@ pub enum Error {
     NoTeam,
     #[error("a node of an earlier version does not check roles")]
     NodesTooOld,
+    /// The same for a setting of a monitor that it does not know.
+    #[error("the node {name} runs version {version}, which does not know this setting")]
+    OlderNode { name: String, version: String },
     #[error("sign-up is closed")]
     SignUpClosed(SignupMode),
     /// The account is created when a link that was mailed has been opened.

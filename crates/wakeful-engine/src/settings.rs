@@ -23,6 +23,8 @@ pub struct Settings {
     pub page_mail_concurrency: usize,
     /// Emails to subscribers of status pages; 0: no limit.
     pub page_mails_per_minute: u32,
+    /// The memory for status pages, in bytes.
+    pub page_memory: usize,
     /// The recipient of the contact form; if empty, the sender of the service's mail.
     pub contact_to: String,
     pub billing: billing::Settings,
@@ -59,6 +61,7 @@ impl Default for Settings {
             mail_from: "Wakeful <wakeful@localhost>".into(),
             page_mail_concurrency: 4,
             page_mails_per_minute: 1_200,
+            page_memory: 64 << 20,
             contact_to: String::new(),
             billing: billing::Settings::default(),
             history: history::compactor::Settings::default(),

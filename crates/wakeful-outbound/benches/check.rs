@@ -1,12 +1,13 @@
-//! The cost of an http check: processor time per check, compared with a bare
-//! loop that connects, sends and reads; and that of one with assertions, and of
-//! one that fails and collects evidence. The server is a separate process, so
-//! that only the client side is measured. Run with `cargo bench -p
-//! wakeful-outbound`.
+//! The cost of checks: processor time per check, compared with bare loops that
+//! do the same: an http check, one with assertions, one that fails and collects
+//! evidence, and a ping of five echoes. What a tcp check adds to its loop is the
+//! measure for the last one. The server is a separate process, so that only the
+//! client side is measured. Run with `make bench parts=checks`.
 
 #![expect(clippy::print_stdout, reason = "prints its measurement")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue panics")]
 
+use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
@@ -15,7 +16,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use wakeful_core::assert::Assertion;
 use wakeful_core::id::TeamId;
-use wakeful_core::monitors::spec::{HttpSpec, HttpUrl, Spec};
+use wakeful_core::monitors::spec::{Echoes, Hostname, HttpSpec, HttpUrl, PingSpec, Spec, TcpSpec};
 use wakeful_core::time::{Clock, Millis};
 use wakeful_outbound::checks::{CheckRequest, check};
 use wakeful_outbound::net::guard::Policy;
@@ -25,6 +26,13 @@ const CHECKS: usize = 5_000;
 const CONCURRENCY: usize = 32;
 const ROUNDS: usize = 5;
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
+/// A ping takes a while, and is made of five echoes.
+const PINGS: usize = 1_000;
+const ECHOES: u8 = 5;
+const MAX_ASSERTING: f64 = 1.10;
+const MAX_FAILING: f64 = 1.5;
+/// Of what a tcp check adds.
+const MAX_ADDED: f64 = 1.2;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: bare\r\naccept: */*\r\n\
     accept-encoding: gzip, br, zstd\r\nconnection: close\r\n\r\n";
 
@@ -90,34 +98,98 @@ fn measure(addr: SocketAddr) {
     let plain = CheckRequest::new(team, &fine);
     let asserting = CheckRequest { assertions: &assertions, ..plain };
     let failing = CheckRequest::new(team, &failing);
-    let checked = |request: &CheckRequest<'_>, up: bool| {
+    let tcp = Spec::Tcp(TcpSpec { hostname: host("127.0.0.1"), port: addr.port() });
+    let tcp = CheckRequest::new(team, &tcp);
+    let echoes = Echoes { count: ECHOES, spacing: 20, ..Echoes::default() };
+    let ping = Spec::Ping(PingSpec { echoes, ..PingSpec::of(host("127.0.0.1")) });
+    let ping = CheckRequest::new(team, &ping);
+    let checked = |request: &CheckRequest<'_>, count: usize, up: bool| {
         cost(|| {
-            runtime.block_on(many(|| async {
+            runtime.block_on(many(count, || async {
                 let deadline = Deadline::within(CHECK_TIMEOUT);
                 assert_eq!(check(&net, request, deadline).await.unwrap().up, up);
             }));
         })
     };
-    let mut best = [Duration::MAX; 4];
+    let echo_socket = runtime.block_on(async { EchoSocket::open() });
+    let mut best = [Duration::MAX; 8];
     for _ in 0..ROUNDS {
         let round = [
-            cost(|| runtime.block_on(many(|| request_bare(addr)))),
-            checked(&plain, true),
-            checked(&asserting, true),
-            checked(&failing, false),
+            cost(|| runtime.block_on(many(CHECKS, || request_bare(addr)))),
+            checked(&plain, CHECKS, true),
+            checked(&asserting, CHECKS, true),
+            checked(&failing, CHECKS, false),
+            cost(|| runtime.block_on(many(CHECKS, || connect_bare(addr)))),
+            checked(&tcp, CHECKS, true),
+            // One after the other: a reply is that to the last request.
+            cost(|| runtime.block_on(echo_socket.exchange(PINGS * usize::from(ECHOES)))),
+            checked(&ping, PINGS, true),
         ];
         best = std::array::from_fn(|row| best[row].min(round[row]));
     }
-    let micros = best.map(|spent| spent.as_secs_f64() * 1e6 / CHECKS as f64);
-    let [bare, plain, asserting, failing] = micros;
+    let counts = [CHECKS, CHECKS, CHECKS, CHECKS, CHECKS, CHECKS, PINGS, PINGS];
+    let [bare, plain, asserting, failing, connecting, tcp, echoing, ping]: [f64; 8] =
+        std::array::from_fn(|row| best[row].as_secs_f64() * 1e6 / counts[row] as f64);
     println!("bare loop {bare:.1} µs, check {plain:.1} µs of processor each: {:.2}×", plain / bare);
-    println!("with three assertions {asserting:.1} µs: {:.2}× a check", asserting / plain);
-    println!("failing, with evidence {failing:.1} µs: {:.2}× a check", failing / plain);
+    limited("http with three assertions", asserting, "http", plain, MAX_ASSERTING);
+    limited("http, failing, with evidence", failing, "http", plain, MAX_FAILING);
+    let added = (tcp - connecting).max(0.0);
+    println!("tcp {tcp:.1} µs, bare {connecting:.1} µs: it adds {added:.1} µs");
+    let allowed = echoing + MAX_ADDED * added;
+    limited("ping of five echoes", ping, "five bare echoes and 1.2 of that", allowed, 1.0);
 }
 
-async fn many<F: Future<Output = ()>>(one: impl Fn() -> F) {
+/// Prints a cost, what it is compared with, and whether it is within its limit.
+fn limited(name: &str, seen: f64, whose: &str, theirs: f64, limit: f64) {
+    let ratio = seen / theirs;
+    let word = if ratio <= limit { "met" } else { "MISSED" };
+    println!("{name} {seen:.1} µs, {whose} {theirs:.1} µs: {ratio:.2}× (at most {limit}×: {word})");
+}
+
+fn host(text: &str) -> Hostname {
+    Hostname::parse(text).unwrap()
+}
+
+async fn many<F: Future<Output = ()>>(count: usize, one: impl Fn() -> F) {
     use futures_util::StreamExt as _;
-    futures_util::stream::iter(0..CHECKS).for_each_concurrent(CONCURRENCY, |_| one()).await;
+    futures_util::stream::iter(0..count).for_each_concurrent(CONCURRENCY, |_| one()).await;
+}
+
+/// Echo requests and replies, and nothing else.
+struct EchoSocket(tokio::net::UdpSocket);
+
+impl EchoSocket {
+    fn open() -> Self {
+        let icmp = Some(Protocol::ICMPV4);
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, icmp)
+            .or_else(|_| Socket::new(Domain::IPV4, Type::RAW, icmp))
+            .unwrap();
+        socket.set_nonblocking(true).unwrap();
+        Self(tokio::net::UdpSocket::from_std(socket.into()).unwrap())
+    }
+
+    async fn exchange(&self, count: usize) {
+        // An echo request with zeros: its checksum is the complement of its type.
+        let mut request = [0; 24];
+        (request[0], request[2], request[3]) = (8, 0xF7, 0xFF);
+        let mut buffer = [0; 2_048];
+        for _ in 0..count {
+            self.0.send_to(&request, "127.0.0.1:0").await.unwrap();
+            loop {
+                let (length, _) = self.0.recv_from(&mut buffer).await.unwrap();
+                // A raw socket has the IP header, and gets the request, too.
+                let start = if buffer[0] >> 4 == 4 { 20 } else { 0 };
+                if length > start && buffer[start] == 0 {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the bare loop has no guard, for comparison")]
+async fn connect_bare(addr: SocketAddr) {
+    drop(tokio::net::TcpStream::connect(addr).await.unwrap());
 }
 
 #[expect(clippy::disallowed_methods, reason = "the bare loop has no guard, for comparison")]

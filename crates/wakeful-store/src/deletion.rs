@@ -1,8 +1,8 @@
-//! Deletes teams, monitors and notifiers in two steps, because a single transaction for all their
-//! alerts and deliveries would keep everybody else from writing. First they are hidden: a team is
-//! marked as deleted, and monitors and notifiers are moved to a new team that is. Nobody sees
-//! what is in such a team, and loops skip it. Then its rows are deleted in parts, the team last:
-//! if that is interrupted, it continues with what is left.
+//! Deletes teams, monitors, notifiers, status pages and incidents in two steps, because a single
+//! transaction for all their alerts, subscribers and deliveries would keep everybody else from
+//! writing. First they are hidden: a team is marked as deleted, and the others are moved to a new
+//! team that is. Nobody sees what is in such a team, and loops skip it. Then its rows are deleted
+//! in parts, the team last: if that is interrupted, it continues with what is left.
 
 use uuid::Uuid;
 use wakeful_core::id::{NotifierId, TeamId, UserId};
@@ -18,6 +18,11 @@ const ROWS: i64 = 500;
 const ALERTS: i64 = 200;
 /// The monitors, or notifiers, which have links, states and tags.
 const OWNERS: i64 = 100;
+/// The subscribers, which have a delivery for each update.
+const SUBSCRIBERS: i64 = 200;
+/// The incidents, which have up to 200 updates each, the components, which have up to 200
+/// monitors each, or the pages without either.
+const LARGE_OWNERS: i64 = 10;
 
 /// The deleted teams, for `not in`.
 macro_rules! deleted_teams {
@@ -34,7 +39,15 @@ macro_rules! deleted_monitors {
           where gm.team_id = g.id and g.deleted_at is not null)"
     };
 }
-pub(crate) use {deleted_monitors, deleted_teams};
+
+/// The deleted status pages, for `not in`.
+macro_rules! deleted_pages {
+    () => {
+        "(select gp.id from teams g cross join statuspages gp
+          where gp.team_id = g.id and g.deleted_at is not null)"
+    };
+}
+pub(crate) use {deleted_monitors, deleted_pages, deleted_teams};
 
 /// A statement about the ids in $1.
 macro_rules! by {
@@ -59,6 +72,14 @@ enum Key {
     Monitor,
     LinksOf,
     Notifier,
+    /// Deliveries to these subscribers.
+    MessagesTo,
+    Subscriber,
+    /// Deliveries about these incidents.
+    MessagesAbout,
+    Incident,
+    Component,
+    Statuspage,
 }
 
 /// Marks a team as deleted and deletes what others could still notice: who is in it, what it
@@ -90,14 +111,42 @@ pub(crate) async fn hide_team(tx: &mut Tx, team: TeamId, now: Millis) -> Result<
             "delete from schedules where team_id = $1",
             "delete from routing where team_id = $1",
             "delete from maintenances where team_id = $1",
-            "delete from incidents where team_id = $1",
             "delete from incident_templates where team_id = $1",
-            "delete from statuspages where team_id = $1",
             "delete from audit_streams where team_id = $1",
             "delete from audit_heads where id = $1",
             "insert into audit_graves (id) values ($1) on conflict do nothing",
         ] {
             sqlx::query(sql).bind(team.uuid()).execute(&mut *db).await?;
+        }
+    });
+    hide_pages_of(tx, team, now).await
+}
+
+/// Ends what the status pages and incidents of a deleted team do: nobody is served or notified,
+/// their addresses are free, and no loop or editor changes them.
+pub(crate) async fn hide_pages_of(tx: &mut Tx, team: TeamId, now: Millis) -> Result<()> {
+    within!(*tx, |db| {
+        for sql in [
+            "update statuspages set published = false, revision = revision + 1,
+                 changed = changed + 1
+             where team_id = $1",
+            "delete from statuspage_slugs
+             where page_id in (select id from statuspages where team_id = $1)",
+            "delete from statuspage_domains
+             where page_id in (select id from statuspages where team_id = $1)",
+            "update incidents set next_at = null, revision = revision + 1 where team_id = $1",
+        ] {
+            sqlx::query(sql).bind(team.uuid()).execute(&mut *db).await?;
+        }
+        for sql in [
+            "update statuspage_events set completed = $2
+             where completed is null
+             and page_id in (select id from statuspages where team_id = $1)",
+            "update statuspage_events set completed = $2
+             where completed is null
+             and incident_id in (select id from incidents where team_id = $1)",
+        ] {
+            sqlx::query(sql).bind(team.uuid()).bind(now.0).execute(&mut *db).await?;
         }
     });
     Ok(())
@@ -208,7 +257,7 @@ impl Store {
         if self.delete_alerts(of_team, team).await? || self.delete_monitors_of(team).await? {
             return Ok(true);
         }
-        if self.delete_notifiers_of(team).await? {
+        if self.delete_notifiers_of(team).await? || self.delete_pages_of(team).await? {
             return Ok(true);
         }
         // Whatever else it has is little, and deleted with it.
@@ -261,13 +310,46 @@ impl Store {
         Ok(self.delete_by(Key::Notifier, &ids).await? > 0)
     }
 
+    /// Deletes a part of the status pages and incidents of a team: first the subscribers of the
+    /// pages with their deliveries, then incidents, components and the pages.
+    async fn delete_pages_of(&self, team: Uuid) -> Result<bool> {
+        let subscribers = "select s.id
+             from statuspages p cross join subscribers s
+             where p.team_id = $1 and s.page_id = p.id
+             limit $2";
+        let ids = self.found(subscribers, team, SUBSCRIBERS).await?;
+        if self.delete_after(Key::MessagesTo, Key::Subscriber, &ids).await? {
+            return Ok(true);
+        }
+        // An incident may have been shown on a page that remains, with its own subscribers.
+        let incidents = "select id from incidents where team_id = $1 order by id limit $2";
+        let ids = self.found(incidents, team, LARGE_OWNERS).await?;
+        if self.delete_after(Key::MessagesAbout, Key::Incident, &ids).await? {
+            return Ok(true);
+        }
+        let components = "select c.id
+             from statuspages p cross join components c
+             where p.team_id = $1 and c.page_id = p.id
+             limit $2";
+        if self.delete_found(Key::Component, components, team, LARGE_OWNERS).await? {
+            return Ok(true);
+        }
+        let pages = "select id from statuspages where team_id = $1 order by id limit $2";
+        self.delete_found(Key::Statuspage, pages, team, LARGE_OWNERS).await
+    }
+
+    /// Deletes rows that others refer to, or some of those if there are many.
+    async fn delete_after(&self, many: Key, key: Key, ids: &[Uuid]) -> Result<bool> {
+        if self.delete_by(many, ids).await? < ROWS.cast_unsigned() {
+            self.delete_by(key, ids).await?;
+        }
+        Ok(!ids.is_empty())
+    }
+
     /// Deletes some alerts, or some of their events if they have many.
     async fn delete_alerts(&self, select: &'static str, team: Uuid) -> Result<bool> {
         let ids = self.found(select, team, ALERTS).await?;
-        if self.delete_by(Key::EventsOf, &ids).await? < ROWS.cast_unsigned() {
-            self.delete_by(Key::Alert, &ids).await?;
-        }
-        Ok(!ids.is_empty())
+        self.delete_after(Key::EventsOf, Key::Alert, &ids).await
     }
 
     async fn delete_found(
@@ -306,6 +388,26 @@ impl Store {
             Key::Monitor => by!(self, "delete from monitors where id in ", ""),
             Key::LinksOf => by!(self, "delete from monitor_notifiers where notifier_id in ", ""),
             Key::Notifier => by!(self, "delete from notifiers where id in ", ""),
+            Key::MessagesTo => by!(
+                self,
+                "delete from statuspage_deliveries where (subscriber_id, event_id) in (
+                     select subscriber_id, event_id from statuspage_deliveries
+                     where subscriber_id in ",
+                " limit 500)"
+            ),
+            Key::Subscriber => by!(self, "delete from subscribers where id in ", ""),
+            Key::MessagesAbout => by!(
+                self,
+                "delete from statuspage_deliveries where (subscriber_id, event_id) in (
+                     select d.subscriber_id, d.event_id
+                     from statuspage_events e
+                     join statuspage_deliveries d on d.event_id = e.id
+                     where e.incident_id in ",
+                " limit 500)"
+            ),
+            Key::Incident => by!(self, "delete from incidents where id in ", ""),
+            Key::Component => by!(self, "delete from components where id in ", ""),
+            Key::Statuspage => by!(self, "delete from statuspages where id in ", ""),
         };
         let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
         Ok(write_lazily!(self, |db| {

@@ -18,12 +18,26 @@ pub struct DueWork {
     pub maintenance: bool,
     /// Maintenance on status pages.
     pub incidents: bool,
+    /// Events of status pages whose deliveries are to be written.
+    pub page_events: bool,
+    /// Messages to subscribers of status pages to send.
+    pub page_messages: bool,
+    /// Messages to subscribers that wait, also for a later time.
+    pub page_messages_waiting: bool,
 }
 
 impl DueWork {
     /// What has to be assumed if it cannot be read.
-    pub const ANY: Self =
-        Self { alerts: true, audit_streams: true, mail: true, maintenance: true, incidents: true };
+    pub const ANY: Self = Self {
+        alerts: true,
+        audit_streams: true,
+        mail: true,
+        maintenance: true,
+        incidents: true,
+        page_events: true,
+        page_messages: true,
+        page_messages_waiting: true,
+    };
 }
 
 from_row!(DueWork, |row| {
@@ -33,6 +47,9 @@ from_row!(DueWork, |row| {
         mail: row.try_get("mail")?,
         maintenance: row.try_get("maintenance")?,
         incidents: row.try_get("incidents")?,
+        page_events: row.try_get("page_events")?,
+        page_messages: row.try_get("page_messages")?,
+        page_messages_waiting: row.try_get("page_messages_waiting")?,
     }
 });
 
@@ -60,7 +77,18 @@ impl Store {
                          select 1 from exclusions
                          where changed >= $3 and kind = 'maintenance')
                      or exists (select 1 from exclusions where recount) as maintenance,
-                     exists (select 1 from incidents where next_at <= $1) as incidents",
+                     exists (select 1 from incidents where next_at <= $1) as incidents,
+                     exists (
+                         select 1 from statuspage_events
+                         where completed is null and lease_until <= $1) as page_events,
+                     exists (
+                         select 1 from statuspage_deliveries
+                         where queue in ('mail', 'remote')
+                         and next_try <= $1 and lease_until <= $1) as page_messages,
+                     exists (
+                         select 1 from statuspage_deliveries
+                         where queue in ('mail', 'remote')
+                         and next_try is not null) as page_messages_waiting",
             )
             .bind(at.now.0)
             .bind(at.latest.0)

@@ -83,8 +83,8 @@ pub use notifications::threads::NewThread;
 pub use notifications::{deliveries::*, notifiers::*, push_subscriptions::AddSubscriptionOutcome};
 pub use open::{Location, Options};
 pub use statuspages::{
-    deliveries::*, domains::*, events::*, incidents::*, pages::*, public::*, rows::StoredPage,
-    rules::*, subscribers::*,
+    deliveries::*, domains::*, events::*, incident_rows::StoredIncident, incidents::*, pages::*,
+    public::*, rows::StoredPage, rules::*, subscribers::*, subscriptions::SubscriberDigests,
 };
 pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_transfer, transfer};
 

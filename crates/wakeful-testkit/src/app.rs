@@ -13,7 +13,7 @@ use wakeful_api::{Api, ApiSettings, Limits, ServeSettings};
 use wakeful_core::notifications::notifier::Transport;
 use wakeful_core::secret::Secret;
 use wakeful_engine::audit::delivery as audit_streams;
-use wakeful_engine::statuspages::{fanout, snapshots};
+use wakeful_engine::statuspages::{fanout, snapshot_builder};
 use wakeful_engine::{Engine, Settings, janitor, mail, notifications::delivery, scheduler};
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
@@ -153,7 +153,7 @@ impl App {
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mail::run(engine.clone(), shutdown.clone()));
-        tasks.spawn(snapshots::run(engine.clone(), shutdown.clone()));
+        tasks.spawn(snapshot_builder::run(engine.clone(), shutdown.clone()));
         if setup.run_delivery {
             tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), DELIVERY_SHUTDOWN_TIMEOUT));
             let timeout = DELIVERY_SHUTDOWN_TIMEOUT;

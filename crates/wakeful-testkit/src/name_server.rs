@@ -1,6 +1,8 @@
 //! A name server by UDP whose answers depend on the name.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 
@@ -17,6 +19,8 @@ pub enum DnsReply {
     Code(u8),
     /// The addresses of the family that was asked for.
     Addresses(Vec<IpAddr>),
+    /// The same, after a while.
+    Late(Duration, Vec<IpAddr>),
     /// A chain of aliases, each the alias of the one before, and a code.
     Aliases(Vec<&'static str>, u8),
 }
@@ -35,32 +39,47 @@ impl NameServer {
         address: SocketAddr,
         answer: impl Fn(&str) -> DnsReply + Send + 'static,
     ) -> Self {
-        let socket = UdpSocket::bind(address).await.unwrap();
+        let socket = Arc::new(UdpSocket::bind(address).await.unwrap());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             let mut query = [0; 512];
+            let mut late = JoinSet::new();
             while let Ok((length, from)) = socket.recv_from(&mut query).await {
-                if let Some(reply) = reply(&query[..length], &answer) {
-                    // A client that is gone needs no answer.
-                    let _ = socket.send_to(&reply, from).await;
+                let Some((reply, delay)) = reply(&query[..length], &answer) else { continue };
+                let socket = socket.clone();
+                // A client that is gone needs no answer.
+                let send = async move { drop(socket.send_to(&reply, from).await) };
+                if delay.is_zero() {
+                    send.await;
+                } else {
+                    late.spawn(async move {
+                        tokio::time::sleep(delay).await;
+                        send.await;
+                    });
                 }
+                while late.try_join_next().is_some() {}
             }
         });
         Self { _tasks: tasks }
     }
 }
 
-fn reply(query: &[u8], answer: &impl Fn(&str) -> DnsReply) -> Option<Vec<u8>> {
+/// The reply, and when it is sent.
+fn reply(query: &[u8], answer: &impl Fn(&str) -> DnsReply) -> Option<(Vec<u8>, Duration)> {
     let (name, end) = name_at(query, HEADER)?;
     let kind = u16::from_be_bytes(query.get(end..end + 2)?.try_into().ok()?);
     let question = query.get(HEADER..end + 4)?;
     let mut records = Vec::new();
     // A pointer to the question.
     let mut owner = vec![0xc0, u8::try_from(HEADER).unwrap()];
-    let code = match answer(&name) {
+    let (delay, answer) = match answer(&name) {
+        DnsReply::Late(delay, addresses) => (delay, DnsReply::Addresses(addresses)),
+        answer => (Duration::ZERO, answer),
+    };
+    let code = match answer {
         DnsReply::Silence => return None,
         DnsReply::Code(code) => code,
-        DnsReply::Addresses(addresses) => {
+        DnsReply::Addresses(addresses) | DnsReply::Late(_, addresses) => {
             for address in addresses {
                 let (of, data) = match address {
                     IpAddr::V4(ip) => (TYPE_A, ip.octets().to_vec()),
@@ -85,7 +104,7 @@ fn reply(query: &[u8], answer: &impl Fn(&str) -> DnsReply) -> Option<Vec<u8>> {
     bytes.extend([0x81, 0x80 | code, 0, 1, 0, u8::try_from(records.len()).unwrap(), 0, 0, 0, 0]);
     bytes.extend(question);
     bytes.extend(records.concat());
-    Some(bytes)
+    Some((bytes, delay))
 }
 
 /// A name and where it ends.

@@ -140,6 +140,7 @@ pub fn engine(
         mail_from: settings.mail.from.clone(),
         page_mail_concurrency: settings.statuspages.mail_concurrency.into(),
         page_mails_per_minute: settings.statuspages.mails_per_minute,
+        page_memory: usize::try_from(settings.statuspages.memory_mb).unwrap_or(64) << 20,
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
         billing: billing(settings, &clock),
         history: settings.history,

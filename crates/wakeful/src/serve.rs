@@ -16,7 +16,7 @@ use wakeful_engine::history::compactor;
 use wakeful_engine::{
     Engine, alerting::maintenance_clock, alerting::processor, billing, demo, janitor, mail,
     notifications::delivery, notifications::keepalive, probes, scheduler, statuspages,
-    statuspages::auto_incidents, statuspages::snapshots,
+    statuspages::auto_incidents, statuspages::snapshot_builder,
 };
 use wakeful_store::Store;
 
@@ -177,7 +177,7 @@ fn spawn_loops(
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
     tasks.spawn(processor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(maintenance_clock::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(snapshots::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(snapshot_builder::run(engine.clone(), shutdown.clone()));
     tasks.spawn(statuspages::maintenance::run(engine.clone(), shutdown.clone()));
     tasks.spawn(statuspages::fanout::run(engine.clone(), shutdown.clone()));
     tasks.spawn(delivery::statuspages::run(engine.clone(), shutdown.clone(), grace));
@@ -279,7 +279,6 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
             PaymentProcessor::Sandbox => None,
         },
         front: settings.statuspages.front.clone(),
-        pages_memory: usize::try_from(settings.statuspages.memory_mb).unwrap_or(64) << 20,
         effective_settings: settings.effective().into(),
     }
 }

@@ -19,11 +19,13 @@ use wakeful_core::statuspages::schedule::parse_repeat;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, IncidentKind, IncidentStatus};
 use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
-use wakeful_engine::{IncidentDraft, TemplateDraft, UpdateDraft};
+use wakeful_engine::{IncidentDraft, PostmortemDraft, TemplateDraft, UpdateDraft};
 
 use super::enums;
 use super::fields::Fields;
-use super::statuspages::request::{five_statuses, list, parse_impact, texts};
+use super::statuspages::request::{list, texts};
+use super::statuspages::rules::parse_impact;
+use super::statuspages::sections::five_statuses;
 
 /// An incident to create (without `incidentid`) or to change.
 #[derive(ToSchema)]
@@ -125,6 +127,7 @@ pub(crate) struct SavePostmortem {
     #[schema(max_length = 50000)]
     body: Option<String>,
     published: Option<bool>,
+    /// Whether subscribers are notified, if it is published; default: no.
     notify: Option<bool>,
 }
 
@@ -300,10 +303,12 @@ pub(crate) fn update(fields: &mut Fields, now: Millis) -> Option<UpdateDraft> {
     Some(UpdateDraft { status, body, texts, components, display_at, notify, reopen })
 }
 
-/// The body and whether it is published.
-pub(crate) fn postmortem(fields: &mut Fields) -> Option<(Option<String>, Option<bool>)> {
-    let body = fields.optional_short_text("body", MAX_POSTMORTEM);
-    Some((body, fields.optional_flag("published")))
+pub(crate) fn postmortem(fields: &mut Fields) -> Option<PostmortemDraft> {
+    Some(PostmortemDraft {
+        body: fields.optional_short_text("body", MAX_POSTMORTEM),
+        published: fields.optional_flag("published"),
+        notify: fields.optional_flag("notify").unwrap_or(false),
+    })
 }
 
 pub(crate) fn template(

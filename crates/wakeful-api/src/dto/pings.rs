@@ -71,18 +71,17 @@ impl PingBody {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PingKey {
     success: bool,
-    /// Null until one is created.
-    ping_key: Option<String>,
+    ping_key: String,
     /// Followed by / and a slug, the URL of a ping.
-    ping_url: Option<String>,
+    ping_url: String,
 }
 
 impl PingKey {
-    pub(crate) fn of(public_url: &str, key: Option<&Secret>) -> Self {
+    pub(crate) fn of(public_url: &str, key: &Secret) -> Self {
         Self {
             success: true,
-            ping_key: key.map(|key| key.expose().to_owned()),
-            ping_url: key.map(|key| format!("{public_url}/ping/{}", key.expose())),
+            ping_key: key.expose().to_owned(),
+            ping_url: format!("{public_url}/ping/{}", key.expose()),
         }
     }
 }

@@ -141,7 +141,8 @@ impl<'a> Call<'a> {
     ) -> Result<(Vec<MonitorView>, HashMap<MonitorId, LastPing>), ApiError> {
         let caller = self.caller::<permission::View>().await?;
         let query = MonitorQuery { kind: Some(Kind::Api), ..MonitorQuery::default() };
-        let found = self.api.engine().monitors(&caller, &query).await?;
+        let mut found = self.api.engine().monitors(&caller, &query).await?;
+        found.items.retain(|view| !view.unreadable);
         let pings = self.api.engine().last_pings(&caller).await?;
         Ok((found.items, pings))
     }

@@ -206,8 +206,8 @@ async fn save_postmortem(
 ) -> ApiResult<IncidentAnswer> {
     let id = incident_id(&incidentid)?;
     let postmortem = dto::postmortem(&mut fields);
-    let (body, published) = fields.finish(postmortem)?;
-    let incident = api.engine().save_postmortem(&caller, id, body, published).await?;
+    let draft = fields.finish(postmortem)?;
+    let incident = api.engine().save_postmortem(&caller, id, draft).await?;
     Ok(Json(IncidentAnswer::of("Postmortem saved.", incident)))
 }
 

@@ -27,7 +27,7 @@ use crate::dto::Fields;
 use crate::dto::enums::{KnownMonitorType, MonitorHealth, Severity as SeverityName};
 use crate::dto::monitors::request::parse_status;
 use crate::dto::monitors::response::MonitorList;
-use crate::dto::monitors::row::{MonitorRow, MonitorRows};
+use crate::dto::monitors::row::{MonitorRow, MonitorRows, UnreadableMonitor};
 use crate::error::{ApiError, ErrorBody};
 use crate::path_id;
 use crate::query::{self, Query};
@@ -64,10 +64,7 @@ async fn list_monitors(
     caller: Authorized<permission::View>,
     Query(query): Query,
 ) -> Result<Response, ApiError> {
-    ListStream::begin(api, caller, query, |api, view, text| append(text, &monitor_body(api, view)))
-        .await?
-        .respond()
-        .await
+    ListStream::begin(api, caller, query, append_monitor).await?.respond().await
 }
 
 /// Lists the team's monitors in short form, for long lists.
@@ -117,6 +114,14 @@ fn row(view: &MonitorView) -> MonitorRow {
 
 /// Appends one monitor to the list.
 type Write = fn(&Api, &MonitorView, &mut Vec<u8>);
+
+fn append_monitor(api: &Api, view: &MonitorView, text: &mut Vec<u8>) {
+    if view.unreadable {
+        append(text, &UnreadableMonitor::of(view));
+    } else {
+        append(text, &monitor_body(api, view));
+    }
+}
 
 fn append(text: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(text, value).expect("writing to a vector cannot fail");

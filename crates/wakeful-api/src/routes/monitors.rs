@@ -16,6 +16,7 @@ use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
 use crate::dto::history::{HeartbeatAnswer, Notify};
+use crate::dto::monitors::api::{ScheduleRequest, ScheduleTimes, read_schedule};
 use crate::dto::monitors::response::{MonitorAnswer, MonitorWhole, PushRotated};
 use crate::dto::monitors::{MonitorBody, SaveMonitor, assertions, request};
 use crate::dto::{Ack, Fields};
@@ -39,6 +40,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Edit, routes!(rotate_push_url)))
         .routes(needs(Permission::Respond, routes!(check_monitor)))
         .routes(needs(Permission::Edit, routes!(try_check)))
+        .routes(needs(Permission::Edit, routes!(show_schedule)))
 }
 
 /// Returns a monitor with all its details.
@@ -187,6 +189,20 @@ async fn try_check(
     let spec = fields.finish(spec)?;
     let trial = api.engine().try_check(&caller, &spec, &assertions, timeout, MAX_TRY_DURATION);
     Ok(Json(HeartbeatAnswer::of(trial.await?)))
+}
+
+/// Returns the next times of a schedule of an api monitor. Nothing is stored.
+#[utoipa::path(post, path = "/api/v1/monitor/schedule", tag = "Monitors",
+    request_body = ScheduleRequest,
+    responses((status = 200, description = "The next times", body = ScheduleTimes)))]
+async fn show_schedule(
+    State(api): State<Api>,
+    _caller: Authorized<permission::Edit>,
+    Body(mut fields): Body<Fields>,
+) -> ApiResult<ScheduleTimes> {
+    let schedule = read_schedule(&mut fields);
+    let schedule = fields.finish(schedule)?;
+    Ok(Json(ScheduleTimes::of(&schedule, api.engine().now())))
 }
 
 pub(super) fn monitor_id(text: &str) -> Result<MonitorId, ApiError> {

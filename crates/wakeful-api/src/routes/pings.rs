@@ -68,7 +68,7 @@ async fn get_ping_body(
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 
-/// Returns the team's ping key, with which jobs report by slug.
+/// Returns the team's ping key, with which jobs report by slug. The first call creates it.
 #[utoipa::path(get, path = "/api/v1/team/pingkey", tag = "Team",
     responses((status = 200, description = "The ping key", body = PingKey)))]
 async fn get_ping_key(
@@ -76,7 +76,7 @@ async fn get_ping_key(
     caller: Authorized<permission::Edit>,
 ) -> ApiResult<PingKey> {
     let key = api.engine().ping_key(&caller).await?;
-    Ok(Json(PingKey::of(api.engine().public_url(), key.as_ref())))
+    Ok(Json(PingKey::of(api.engine().public_url(), &key)))
 }
 
 /// Creates a new ping key. The old one stops working immediately.
@@ -87,7 +87,7 @@ async fn rotate_ping_key(
     caller: Authorized<permission::Edit>,
 ) -> ApiResult<PingKey> {
     let key = api.engine().rotate_ping_key(&caller).await?;
-    Ok(Json(PingKey::of(api.engine().public_url(), Some(&key))))
+    Ok(Json(PingKey::of(api.engine().public_url(), &key)))
 }
 
 fn monitor_id(text: &str) -> Result<MonitorId, ApiError> {

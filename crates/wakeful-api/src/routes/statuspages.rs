@@ -15,12 +15,13 @@ use crate::body::Body;
 use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::statuspages::request::{
-    self as dto, CheckDomain, SaveStatuspage, SetComponentStatus, SetStatuspageImage,
+    self as dto, CheckDomain, SaveStatuspage, SetStatuspageImage,
 };
 use crate::dto::statuspages::response::{
     ComponentAnswer, ComponentBody, DomainAnswer, ImageAnswer, ListedBody, PreviewAnswer,
     StatuspageAnswer, StatuspageBody, StatuspageList, StatuspageWhole, TokenAnswer, image_url,
 };
+use crate::dto::statuspages::sections::{SetComponentStatus, set_status};
 use crate::dto::{Ack, Fields, enums};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
@@ -249,7 +250,7 @@ async fn set_component_status(
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<ComponentAnswer> {
     let id = path_id::parse(&componentid, "component", ComponentId::parse)?;
-    let set = dto::set_status(&mut fields, api.engine().now());
+    let set = set_status(&mut fields, api.engine().now());
     let set = fields.finish(set)?;
     let (view, id) = api.engine().set_component_status(&caller, id, set).await?;
     let component = view.page.components().find(|component| component.id == id);

@@ -11,9 +11,6 @@ use wakeful_core::statuspages::snapshot::ImageKind;
 use crate::app::Api;
 use crate::error::ApiError;
 
-/// Of all pages together.
-const MAX_BYTES: usize = 16 << 20;
-
 type Images = HashMap<(StatuspageId, ImageKind), Stored>;
 
 #[derive(Clone)]
@@ -50,14 +47,20 @@ impl PageImages {
         };
         let content = Bytes::from(content);
         let mut images = Images::clone(&self.images.load());
-        let taken: usize = images.values().map(|stored| stored.content.len()).sum();
-        if taken + content.len() > MAX_BYTES {
+        // Most of the memory is for what all visitors need.
+        let max = api.engine().page_memory() / 8;
+        if self.bytes() + content.len() > max {
             images.clear();
         }
         let is_wanted = image.digest == hash;
         images.insert((page, kind), Stored { hash: image.digest, content: content.clone() });
         self.images.store(Arc::new(images));
         Ok(is_wanted.then_some(content))
+    }
+
+    /// The memory that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.images.load().values().map(|stored| stored.content.len()).sum()
     }
 
     fn find(&self, page: StatuspageId, kind: ImageKind, hash: &str) -> Option<Bytes> {

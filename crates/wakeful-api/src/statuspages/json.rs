@@ -61,6 +61,8 @@ struct Component<'a> {
     description: String,
     link: Option<&'a str>,
     status: ComponentStatus,
+    /// The day on which the period that counts begins.
+    since: Option<String>,
     days: Vec<Day>,
     /// Percentages.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,6 +192,7 @@ fn component<'a>(v: &View<'a>, component: &'a snapshot::Component) -> Component<
         description: to_text(component.description.get(v.language)),
         link: component.link.as_deref(),
         status: component.status,
+        since: component.since.map(|since| since.to_string()),
         days: days.collect(),
         uptime,
         response_times: component.response_times,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wakeful_core::calendar::zone::Zone;
 use wakeful_core::id::{ComponentId, IncidentId, SectionId};
+use wakeful_core::monitors::Kind;
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::badge::Badge;
 use wakeful_core::statuspages::markdown::to_text;
@@ -180,9 +181,22 @@ fn monitor(component: &Component, language: Language) -> Monitor<'_> {
     Monitor {
         id: component.id,
         name: component.name.get(language),
-        kind: "group",
+        kind: component.monitor.map_or("group", kind),
         send_url: component.link.is_some(),
         url: component.link.as_deref(),
+    }
+}
+
+/// Kuma's name for a type of monitors.
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Api => "push",
+        Kind::Dns => "dns",
+        Kind::Group => "group",
+        Kind::Http => "http",
+        Kind::HttpKeyword => "keyword",
+        Kind::Ping => "ping",
+        Kind::Tcp => "port",
     }
 }
 
@@ -544,7 +558,9 @@ mod tests {
             serde_json::from_str(&page(&snapshot, Language::English)).expect("JSON");
         assert_eq!(page["config"]["slug"], "acme");
         assert_eq!(page["incident"]["style"], "danger");
-        assert_eq!(page["publicGroupList"][0]["monitorList"][0]["sendUrl"], true);
+        let monitors = &page["publicGroupList"][0]["monitorList"];
+        assert_eq!((&monitors[0]["sendUrl"], &monitors[0]["type"]), (&true.into(), &"http".into()));
+        assert_eq!(monitors[1]["type"], "group");
         assert_eq!(page["maintenanceList"][0]["status"], "scheduled");
     }
 }

@@ -14,6 +14,9 @@ mod host;
 mod images;
 mod json;
 mod kuma;
+mod login;
+mod notice;
+mod pictures;
 mod preview;
 mod query;
 mod render;
@@ -23,8 +26,11 @@ mod router;
 mod serve;
 mod style;
 mod subscribe;
+mod subscribe_form;
+mod subscription;
 mod v2;
 mod view;
+mod visit;
 
 #[cfg(test)]
 mod sample;

@@ -89,7 +89,7 @@ struct PageEntries {
     bytes: AtomicUsize,
 }
 
-/// The rendered forms of all pages. Beyond `max_bytes`, those of the least recently requested
+/// The rendered forms of all pages. Beyond `max_bytes`, which snapshots and images share, those of the least recently requested
 /// page are dropped first.
 pub(crate) struct RenderCache {
     max_bytes: usize,
@@ -103,12 +103,14 @@ impl RenderCache {
     }
 
     /// The rendered form; `render` runs only if there is none of this version. It returns
-    /// `None` for what does not exist, which is not stored.
+    /// `None` for what does not exist, which is not stored. `taken` is what else of pages is in
+    /// memory.
     pub(super) async fn get<E>(
         &self,
         page: StatuspageId,
         key: Key,
         version: Version,
+        taken: usize,
         render: impl Future<Output = Result<Option<String>, E>>,
     ) -> Result<Option<Arc<Rendered>>, E> {
         let entries = self.page(page);
@@ -136,7 +138,7 @@ impl RenderCache {
         metrics::histogram!("wakeful_statuspage_render_seconds")
             .record(started.elapsed().as_secs_f64());
         entries.insert(key, Arc::clone(&rendered));
-        self.drop_unused(page);
+        self.drop_unused(page, self.max_bytes.saturating_sub(taken));
         Ok(Some(rendered))
     }
 
@@ -154,18 +156,18 @@ impl RenderCache {
     }
 
     /// Drops the least recently requested pages while all take too much memory.
-    fn drop_unused(&self, current: StatuspageId) {
+    fn drop_unused(&self, current: StatuspageId, max_bytes: usize) {
         let pages = self.pages.load();
         let bytes = |entries: &Arc<PageEntries>| entries.bytes.load(Ordering::Relaxed);
         let mut total: usize = pages.values().map(bytes).sum();
-        if total <= self.max_bytes {
+        if total <= max_bytes {
             return;
         }
         let mut oldest: Vec<_> = pages.iter().filter(|(page, _)| **page != current).collect();
         oldest.sort_by_key(|(_, entries)| entries.used.load(Ordering::Relaxed));
         let mut dropped = Vec::new();
         for (page, entries) in oldest {
-            if total <= self.max_bytes {
+            if total <= max_bytes {
                 break;
             }
             total -= bytes(entries);
@@ -217,7 +219,7 @@ mod tests {
         let page = sample::empty().page.id;
         let version = Version { revision: version, as_of: Millis(0) };
         let render = async { Ok::<_, Infallible>((!text.is_empty()).then(|| text.to_owned())) };
-        let Ok(found) = cache.get(page, key(name), version, render).await;
+        let Ok(found) = cache.get(page, key(name), version, 0, render).await;
         found.map(|found| String::from_utf8(found.decompressed()).expect("text"))
     }
 
@@ -244,12 +246,13 @@ mod tests {
 
     #[tokio::test]
     async fn the_least_recently_requested_page_is_dropped_first() {
-        let cache = RenderCache::new(3 * (OVERHEAD + 100));
+        let taken = 1 << 20;
+        let cache = RenderCache::new(taken + 3 * (OVERHEAD + 100));
         let version = Version { revision: 1, as_of: Millis(0) };
         let pages = [1, 2, 3, 4].map(|seed| StatuspageId::new(Millis(0), [seed; 10]));
         for page in [0, 1, 2, 0, 3] {
             let render = async { Ok::<_, Infallible>(Some("x".to_owned())) };
-            let Ok(_) = cache.get(pages[page], key("a"), version, render).await;
+            let Ok(_) = cache.get(pages[page], key("a"), version, taken, render).await;
         }
         let stored = cache.pages.load();
         let has = pages.map(|page| stored.contains_key(&page));

@@ -150,7 +150,7 @@ pub(super) fn redirect(status: StatusCode, to: &str) -> Response {
     response
 }
 
-fn asks_for_html(headers: &HeaderMap) -> bool {
+pub(super) fn asks_for_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|kinds| kinds.contains("text/html"))
 }

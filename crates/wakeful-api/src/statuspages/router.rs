@@ -6,8 +6,10 @@ use axum::routing::{any, get, post};
 
 use super::feeds::Format;
 use super::form::Form;
+use super::login;
 use super::serve;
 use super::subscribe;
+use super::subscription;
 use super::v2::Document;
 use crate::app::Api;
 
@@ -73,8 +75,8 @@ pub(crate) fn routes() -> Router<Api> {
         router = router.route(&path, get(handler));
     }
     router
-        .route(&format!("{BASE}/login"), get(serve::login_form).post(serve::log_in))
-        .route(&format!("{BASE}/logout"), post(serve::log_out))
+        .route(&format!("{BASE}/login"), get(login::login_form).post(login::log_in))
+        .route(&format!("{BASE}/logout"), post(login::log_out))
         .merge(subscriptions())
         .route("/status/assets/{file}", get(serve::asset))
         .route("/status", get(serve::front))
@@ -103,9 +105,9 @@ fn subscriptions() -> Router<Api> {
         SUBSCRIPTIONS.map(|path| format!("{BASE}{path}"));
     Router::new()
         .route(&subscribe, get(subscribe::form).post(subscribe::subscribe))
-        .route(&confirm, get(subscribe::confirm_form).post(subscribe::confirm))
-        .route(&manage, get(subscribe::manage_form).post(subscribe::manage))
-        .route(&unsubscribe, get(subscribe::unsubscribe_form).post(subscribe::unsubscribe))
+        .route(&confirm, get(subscription::confirm_form).post(subscription::confirm))
+        .route(&manage, get(subscription::manage_form).post(subscription::manage))
+        .route(&unsubscribe, get(subscription::unsubscribe_form).post(subscription::unsubscribe))
         .route(&v2, post(subscribe::subscribe_v2))
 }
 

@@ -1,6 +1,7 @@
 //! Snapshots for tests, built by hand.
 
 use wakeful_core::id::{ComponentId, IncidentId, IncidentUpdateId, SectionId, StatuspageId};
+use wakeful_core::monitors::Kind;
 use wakeful_core::statuspages::snapshot::{
     AffectedComponent, Appearance, Collapsed, Component, ComponentChange, ComponentStatus, Date,
     Day, DayColor, Display, Impact, Incident, IncidentKind, IncidentStatus, Indicator, Page,
@@ -166,6 +167,7 @@ pub(super) fn component(seed: u8, name: &str, days: usize, bad_days: usize) -> C
         description: Localized::default(),
         link: None,
         status: ComponentStatus::Operational,
+        monitor: (seed == 1).then_some(Kind::Http),
         only_show_if_degraded: false,
         days: all,
         uptime: Some(UptimeFigures {

@@ -30,6 +30,7 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/membership/preview", "reads"),
     ("POST /api/v1/mfa/setup", "has no effect until it is confirmed"),
     ("POST /api/v1/monitor/notify/{monitorid}", "a heartbeat"),
+    ("POST /api/v1/monitor/schedule", "reads"),
     ("POST /api/v1/monitor/try", "a check"),
     ("POST /api/v1/monitor/{monitorid}/check", "a check"),
     ("POST /api/v1/notifier/preview", "reads"),

@@ -74,6 +74,38 @@ both_databases! {
         }
     }
 
+    async fn concurrent_saves_of_a_status_page_and_its_incident_are_all_stored(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = json!({"name": "Acme", "sections": [{"components": [{"name": "API"}]}]});
+        let page = ann.client.post("statuspage/save", &page).await.ok()["statuspage"].clone();
+        let id = &page["pageid"];
+        for round in 0..3 {
+            let (name, note) = (format!("name {round}"), format!("note {round}"));
+            let wanted = [
+                json!({"name": name}),
+                json!({"description": note}),
+                json!({"display": {"decimals": round}}),
+                json!({"subscribe": {"choose": round % 2 == 1}}),
+            ];
+            all_accepted(&ann.client, parts("statuspage/save", ("pageid", id), &wanted)).await;
+            let path = format!("statuspage/{}/get", id.as_str().unwrap());
+            let now = ann.client.get(&path).await.ok()["statuspage"].clone();
+            assert_eq!((&now["name"], &now["description"]), (&json!(name), &json!(note)));
+            assert_eq!(now["display"]["decimals"], round);
+            assert_eq!(now["subscribe"]["choose"], round % 2 == 1);
+        }
+        let component = &page["sections"][0]["components"][0]["componentid"];
+        let incident = json!({"title": "Down", "update": {"body": "first"},
+            "components": [{"componentid": component, "status": "major_outage"}]});
+        let incident = ann.client.post("incident/save", &incident).await.ok()["incident"].clone();
+        let path = format!("incident/{}", incident["incidentid"].as_str().unwrap());
+        let calls = (0..4).map(|number| (format!("{path}/update/save"), json!({"body": number.to_string()})));
+        all_accepted(&ann.client, calls.collect()).await;
+        let now = ann.client.get(&format!("{path}/get")).await.ok()["incident"].clone();
+        assert_eq!(now["updates"].as_array().unwrap().len(), 5, "{now}");
+    }
+
     async fn a_save_based_on_an_outdated_revision_is_rejected_and_changes_nothing(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -1,6 +1,7 @@
 //! Monitors that are up, but not as they should be: their health, alerts and statistics.
 
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use wakeful_testkit::{App, Client, Receiver, both_databases};
 
@@ -33,8 +34,13 @@ both_databases! {
         let receiver = Receiver::start().await;
         let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
         let hook = ann.client.post("notifier/save", &hook).await.json()["notifierid"].clone();
+        let duty = Receiver::start().await;
+        duty.answer_with(202, "", r#"{"status": "success"}"#);
+        let service = json!({"name": "duty", "type": "pagerduty", "pagerduty": {
+            "routing_key": "0".repeat(32), "api_url": duty.url.replace("/hook", "")}});
+        let service = ann.client.post("notifier/save", &service).await.json()["notifierid"].clone();
         let body = json!({"type": "api", "name": "job", "heartbeat_interval": 86400,
-            "isactive": true, "upside_down_mode": false, "notifiers": hook,
+            "isactive": true, "upside_down_mode": false, "notifiers": [hook, service],
             "slo": {"target": 99.9, "degraded": "down"}});
         let saved = ann.client.post("monitor/save", &body).await.ok()["monitor"].clone();
         assert_eq!((&saved["health"], &saved["degraded"]), (&json!("pending"), &Value::Null));
@@ -77,6 +83,15 @@ both_databases! {
         assert_eq!(kinds(&receiver, 5).await, expected);
         assert_eq!(get(&ann.client, id).await["health"], "up");
         assert!(listed(&ann.client, "degraded").await.is_empty());
+        // A service that keeps incidents gets the end of each, also of the one that the outage
+        // has replaced.
+        let mut incidents: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for request in duty.wait_for_hooks(6).await {
+            let word = |field: &str| request.json()[field].as_str().unwrap().to_owned();
+            incidents.entry(word("dedup_key")).or_default().push(word("event_action"));
+        }
+        assert_eq!(incidents.len(), 3, "{incidents:?}");
+        assert!(incidents.values().all(|actions| *actions == ["trigger", "resolve"]), "{incidents:?}");
 
         // Old clients see nothing new.
         let beats = ann.client.get(&format!("monitor/{id}/heartbeats")).await.ok()["heartbeats"].clone();

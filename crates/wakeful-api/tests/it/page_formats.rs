@@ -145,6 +145,52 @@ fn summary() -> Value {
     ])
 }
 
+/// What dashboards for Uptime Kuma read: the page, and its heartbeats.
+fn kuma() -> (Value, Value) {
+    let time = json!({"type": "string", "pattern": "^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d{3}$"});
+    let monitor = json!({"type": "object", "required": ["id", "name", "type", "sendUrl"],
+        "properties": {"id": text(), "name": text(), "sendUrl": {"type": "boolean"},
+            "type": {"enum": ["group", "http", "keyword", "port", "ping", "dns", "push"]}}});
+    let group = json!({"type": "object", "required": ["id", "name", "weight", "monitorList"],
+        "properties": {"name": text(), "weight": {"type": "integer"}, "monitorList": list(&monitor)}});
+    let incident = json!({"type": ["object", "null"], "required": ["id", "style", "title", "content", "pin", "createdDate"],
+        "properties": {"style": {"enum": ["info", "warning", "danger"]}, "title": text(), "content": text(),
+            "pin": {"const": true}, "createdDate": time, "lastUpdatedDate": time}});
+    let window = json!({"type": "object", "required": ["id", "title", "description", "strategy", "active", "status", "timeslotList"],
+        "properties": {"status": {"enum": ["scheduled", "under-maintenance"]},
+            "timeslotList": list(&object(&[("startDate", time.clone()), ("endDate", time.clone())]))}});
+    let config = json!({"type": "object",
+        "required": ["slug", "title", "description", "icon", "theme", "published", "showTags", "customCSS", "footerText",
+            "showPoweredBy", "showCertificateExpiry", "autoRefreshInterval"],
+        "properties": {"slug": text(), "title": text(), "published": {"const": true}, "theme": {"enum": ["auto", "light", "dark"]}}});
+    let page = object(&[
+        ("config", config),
+        ("incident", incident.clone()),
+        ("incidents", list(&incident)),
+        ("publicGroupList", list(&group)),
+        ("maintenanceList", list(&window)),
+    ]);
+    let beat = object(&[
+        ("status", json!({"enum": [0, 1, 2, 3]})),
+        ("time", time),
+        ("msg", json!({"const": ""})),
+        ("ping", json!({"type": ["number", "null"]})),
+    ]);
+    let beats = json!({"type": "array", "items": beat, "minItems": 1, "maxItems": 50});
+    let heartbeats = object(&[
+        (
+            "heartbeatList",
+            json!({"type": "object", "minProperties": 1, "additionalProperties": beats}),
+        ),
+        (
+            "uptimeList",
+            json!({"type": "object", "propertyNames": {"pattern": "_24$"},
+            "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}),
+        ),
+    ]);
+    (page, heartbeats)
+}
+
 #[tokio::test]
 async fn feeds_calendars_and_json_are_what_their_readers_expect() {
     let app = Setup::on(DatabaseKind::Sqlite).start().await;
@@ -181,13 +227,16 @@ async fn feeds_calendars_and_json_are_what_their_readers_expect() {
         let key = if name == "rss" { "short.rss" } else { name };
         documents.insert(key.to_owned(), Value::from(answer.text));
     }
+    let (kuma_page, kuma_heartbeats) = kuma();
     for (name, path, schema) in [
-        ("badge", "badge/status.json", shields()),
-        ("component badge", "component/shop/badge/uptime/90d.json", shields()),
-        ("feed", "feed.json", json_feed()),
-        ("summary", "api/v2/summary.json", summary()),
+        ("badge", "/status/acme/badge/status.json", shields()),
+        ("component badge", "/status/acme/component/shop/badge/uptime/90d.json", shields()),
+        ("feed", "/status/acme/feed.json", json_feed()),
+        ("summary", "/status/acme/api/v2/summary.json", summary()),
+        ("kuma page", "/api/status-page/acme", kuma_page),
+        ("kuma heartbeats", "/api/status-page/heartbeat/acme", kuma_heartbeats),
     ] {
-        let value = anonymous.get(&format!("/status/acme/{path}")).await.json();
+        let value = anonymous.get(path).await.json();
         documents.insert(name.to_owned(), json!([schema, value]).to_string().into());
     }
     let found = read(&Value::Object(documents));

@@ -373,6 +373,17 @@ both_databases! {
         for (path, body) in &restrictions {
             ann.client.post(path, body).await.refused(409, "nodes_too_old");
         }
+        let monitor = |more: Value| {
+            let mut body = json!({"type": "http", "name": "shop", "heartbeat_interval": 3600,
+                "isactive": false, "upside_down_mode": false, "http": {"url": "http://127.0.0.1:9/"}});
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            body
+        };
+        let new = monitor(json!({"degraded": {"slow": 500}}));
+        let refused = ann.client.post("monitor/save", &new).await;
+        refused.refused(409, "older_node");
+        assert!(refused.text.contains("The node old runs version 0.1.0"), "{}", refused.text);
+        let plain = ann.client.post("monitor/save", &monitor(json!({}))).await.ok();
         // What an old node does as well is not refused.
         let open = json!({"name": "Shop", "mfa": "optional", "key_days": 0, "personal_keys": true});
         ann.client.post("team/settings", &open).await.ok();
@@ -382,6 +393,17 @@ both_databases! {
         for (path, body) in &restrictions {
             ann.client.post(path, body).await.ok();
         }
+        ann.client.post("monitor/save", &new).await.ok();
+        // A monitor that a later version has saved does not hide the others.
+        let id = plain["monitor"]["monitorid"].clone();
+        app.database.execute("update monitors set spec = '{\"type\": \"quantum\"}' where degraded is null").await;
+        let list = ann.client.get("monitors").await.ok()["monitors"].clone();
+        assert_eq!(list.as_array().unwrap().len(), 2);
+        let stub = json!({"monitorid": id, "name": "shop", "unreadable": true});
+        assert!(list.as_array().unwrap().contains(&stub), "{list}");
+        let rows = ann.client.get("monitors/rows").await.ok()["monitors"].clone();
+        assert_eq!(rows.as_array().unwrap().iter().filter(|row| row["unreadable"] == true).count(), 1);
+        ann.client.delete(&format!("monitor/{}/delete", id.as_str().unwrap())).await.ok();
     }
 
     async fn a_body_that_arrives_after_its_sender_was_removed_changes_nothing(setup: Setup) {

@@ -153,6 +153,8 @@ both_databases! {
         save(&ann, page("locked", json!({"access": "password", "password": "open sesame"}))).await;
         let hidden = save(&ann, page("hidden", json!({"published": false}))).await;
         let inside = save(&ann, page("inside", json!({"allowed_networks": ["10.9.8.0/24"]}))).await;
+        let deleted = save(&ann, page("deleted", json!({}))).await;
+        ann.client.delete(&format!("statuspage/{}/delete", deleted["pageid"].as_str().unwrap())).await.ok();
         let id = saved["sections"][0]["components"][0]["componentid"].as_str().unwrap();
         let anonymous = app.anonymous();
         served(&anonymous, "/status/open/index.json", |answer| {
@@ -170,7 +172,7 @@ both_databases! {
         };
         let mut visited = 0;
         for route in wakeful_api::statuspage_routes() {
-            for slug in ["open", "locked", "hidden", "inside", "unknown"] {
+            for slug in ["open", "locked", "hidden", "inside", "deleted", "unknown"] {
                 for path in addresses(&route, slug, id) {
                     for client in [&anonymous, &browser(&app), &unlocked] {
                         let answer = client.get(&path).await;
@@ -178,7 +180,7 @@ both_databases! {
                         assert_clean(&path, &answer);
                         visited += 1;
                     }
-                    if !matches!(slug, "hidden" | "inside") {
+                    if !matches!(slug, "hidden" | "inside" | "deleted") {
                         continue;
                     }
                     let other = path.replace(slug, "unknown");
@@ -192,7 +194,7 @@ both_databases! {
         assert!(visited > 500, "{visited}");
         // A badge does not reveal which components there are.
         let unknown = anonymous.get("/api/badge/0198c6c0-0000-7000-8000-000000000000/status").await;
-        for page in [&hidden, &inside] {
+        for page in [&hidden, &inside, &deleted] {
             let id = page["sections"][0]["components"][0]["componentid"].as_str().unwrap();
             let badge = anonymous.get(&format!("/api/badge/{id}/status")).await;
             assert_eq!(badge.shape(), unknown.shape());

@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, DayColor, Indicator, Snapshot, Uptime};
+use wakeful_engine::history::compactor;
 use wakeful_engine::statuspages::snapshots::Found;
 use wakeful_engine::statuspages::{auto_incidents, maintenance};
-use wakeful_testkit::{App, Client, User, both_databases, until};
+use wakeful_testkit::{App, Client, DatabaseKind, Setup, User, both_databases, until};
 
 use crate::every_route::UNKNOWN;
 
@@ -133,6 +135,10 @@ both_databases! {
         let other = json!({"name": "Acme Inc."});
         let other = bob.client.post("statuspage/save", &other).await.ok();
         assert_eq!(other["statuspage"]["slug"], "acme-inc-2");
+        for _ in 0..10 {
+            let another = bob.client.post("statuspage/save", &json!({"name": "Acme Inc."})).await.ok();
+            assert!(text(&another["statuspage"]["slug"]).starts_with("acme-inc-"), "{another}");
+        }
         // A deleted monitor leaves its components.
         for id in [&one, &two] {
             client.delete(&format!("monitor/{id}/delete")).await.ok();
@@ -311,6 +317,36 @@ both_databases! {
         }
     }
 
+    async fn pages_that_do_not_fit_into_memory_are_built_again_for_visitors(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.page_memory = 1;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let monitor = job(&ann.client, "one", "").await;
+        for slug in ["one", "two"] {
+            let body = json!({"name": slug, "slug": slug, "published": true,
+                "sections": [{"components": [{"name": "API", "monitors": [monitor], "alias": "api"}]}]});
+            ann.client.post("statuspage/save", &body).await.ok();
+        }
+        let visitor = app.anonymous();
+        for slug in ["one", "two", "one"] {
+            until("the page to be dropped", async || match app.engine.snapshots().by_slug(slug) {
+                Found::Page(page) if page.snapshot().is_none() && page.is_dropped() => Some(()),
+                _ => None,
+            })
+            .await;
+            let index = visitor.get(&format!("/status/{slug}/index.json")).await;
+            assert_eq!((index.status, &index.json()["page"]["name"]), (200, &json!(slug)));
+        }
+        report(&ann.client, &monitor, "down").await;
+        until("the outage in the list", || async {
+            let all = ann.client.get("statuspages").await.ok()["statuspages"].clone();
+            (all[0]["indicator"] == "critical" && all[1]["indicator"] == "critical").then_some(())
+        })
+        .await;
+        assert!(visitor.get("/status/two").await.text.contains("Major Service Outage"));
+    }
+
     async fn incidents_and_maintenance_run_their_course(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -443,5 +479,74 @@ both_databases! {
         app.clock.advance(Duration::from_secs(8 * 86_400));
         app.sweep().await;
         assert_eq!(client.get("incidents").await.ok()["incidents"].as_array().unwrap().len(), 2);
+    }
+}
+
+/// Days that are over are not read again, and count the same nevertheless.
+#[tokio::test]
+async fn past_days_are_those_of_a_page_that_reads_them() {
+    let app = Setup::on(DatabaseKind::Sqlite).start().await;
+    let ann = app.sign_up("ann@example.com").await;
+    let client = &ann.client;
+    let monitors = [job(client, "one", "").await, job(client, "two", "").await];
+    let zones = [("UTC", "utc"), ("Asia/Kathmandu", "far")];
+    let body = |zone: &str, slug: &str, note: &str| {
+        json!({"name": slug, "slug": slug, "published": true, "timezone": zone,
+            "description": note, "display": {"response_times": true}, "sections": [{"components": [
+                {"name": "One", "monitors": [monitors[0]]},
+                {"name": "Both", "monitors": monitors, "needs": 1}]}]})
+    };
+    let shutdown = CancellationToken::new();
+    let reports = async |hours: &[(u64, &str)]| {
+        for (hours, status) in hours {
+            app.clock.advance(Duration::from_secs(hours * 3_600));
+            for monitor in &monitors {
+                let report = json!({"status": status, "payload": {"load_time": 10 + hours}});
+                client.post(&format!("monitor/notify/{monitor}"), &report).await.ok();
+                app.clock.advance(Duration::from_secs(45));
+            }
+        }
+    };
+    for _ in 0..4 {
+        reports(&[(9, "up"), (7, "down"), (0, "up"), (5, "down"), (3, "up"), (0, "up")]).await;
+    }
+    compactor::compact(&app.engine, &shutdown).await.unwrap();
+    reports(&[(0, "down"), (0, "up")]).await;
+    let mut ids = Vec::new();
+    for (zone, slug) in zones {
+        let saved = client.post("statuspage/save", &body(zone, slug, "")).await.ok();
+        ids.push(saved["statuspage"]["pageid"].clone());
+        shown(&app, slug, "the page in use", |_| true).await;
+    }
+    for (note, is_compacted) in [("read", false), ("kept", false), ("compacted", true)] {
+        reports(&[(0, "down"), (0, "up")]).await;
+        if is_compacted {
+            reports(&[(2, "up")]).await;
+            compactor::compact(&app.engine, &shutdown).await.unwrap();
+        }
+        for ((zone, slug), id) in zones.into_iter().zip(&ids) {
+            client.post("statuspage/save", &json!({"pageid": id, "description": note})).await.ok();
+            let fresh = format!("{slug}-{note}");
+            client.post("statuspage/save", &body(zone, &fresh, note)).await.ok();
+        }
+        for (zone, slug) in zones {
+            let is_new = |now: &Snapshot| now.page.description.text == note;
+            let known = shown(&app, slug, "the edited page", is_new).await;
+            let read = shown(&app, &format!("{slug}-{note}"), "the new page", |_| true).await;
+            for (known, read) in known.components().zip(read.components()) {
+                let what = format!("{zone}, {}, {note}", known.name.text);
+                assert_eq!(known.days, read.days, "{what}");
+                assert_eq!((known.uptime, known.since), (read.uptime, read.since), "{what}");
+                assert_eq!(known.response_times, read.response_times, "{what}");
+                assert!(known.days.iter().filter(|day| day.down > 0).count() >= 4, "{what}");
+            }
+            let stats = client.get(&format!("monitor/{}/stats", monitors[0])).await.ok();
+            let figures = known.components().next().unwrap().uptime.expect("shown");
+            let all = [figures.day, figures.week, figures.month, figures.quarter, figures.year];
+            for (figure, span) in all.into_iter().zip(stats["spans"].as_array().unwrap()) {
+                let percent = figure.map(|uptime| f64::from(uptime.millionths()) / 1e4);
+                assert_eq!(percent, span["uptime"].as_f64(), "{zone}, {note}: {span}");
+            }
+        }
     }
 }

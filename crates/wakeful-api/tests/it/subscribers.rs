@@ -152,7 +152,11 @@ both_databases! {
         for _ in 0..2 {
             assert_eq!(post_form(&visitor, &unsubscribe, "List-Unsubscribe=One-Click").await.status, 200);
         }
-        assert_eq!(visitor.get("/status/acme/unsubscribe/x").await.status, 404);
+        visitor.get("/status/acme/unsubscribe/x").await.refused(404, "not_found");
+        let browser = visitor.with("accept", "text/html");
+        for answer in [browser.get("/status/acme/unsubscribe/x").await, browser.post_nothing("/status/acme/unsubscribe/x").await] {
+            assert!(answer.status == 404 && answer.text.contains("<h1"), "{}", answer.text);
+        }
         let gone = listed(&ann, &page, "").await["subscribers"][0].clone();
         assert_eq!((&gone["state"], &gone["address"]), (&json!("unsubscribed"), &json!("")));
         let again = json!({"consent": true, "subscribers": [{"address": "VIC@example.com"}, {"address": "new@example.com"}]});
@@ -258,6 +262,19 @@ both_databases! {
         assert_eq!((&sp["incident"]["name"], &sp["incident"]["incident_updates"][0]["status"]), (&json!("Down 0"), &json!("investigating")));
         assert_eq!(sp["page"]["id"], page["pageid"]);
         assert!(of("/hook/slack")[0].json()["text"].as_str().unwrap().contains("Acme: Down 0 (Investigating)"));
+        // A postmortem is an update of its own.
+        let about = first.split('/').nth(1).unwrap();
+        let report = json!({"body": "It was **DNS**.", "published": true});
+        let path = format!("incident/{about}/postmortem/save");
+        ann.client.post(&path, &report).await.ok();
+        ann.client.post(&path, &json!({"notify": true})).await.ok();
+        let hooks = receiver.wait_for_hooks(15).await;
+        let of = |path: &str| hooks.iter().rfind(|hook| hook.path == path).unwrap().json();
+        let standard = of("/hook");
+        assert_eq!((&standard["type"], &standard["data"]["update"]["status"]), (&json!("incident.updated"), &json!("postmortem")));
+        assert_eq!(standard["data"]["update"]["body"], "It was DNS.");
+        assert_eq!(of("/hook/sp")["incident"]["incident_updates"][0]["status"], "postmortem");
+        assert!(of("/hook/slack")["text"].as_str().unwrap().contains("Acme: Down 0 (Postmortem)"));
         // 410 ends a subscription.
         receiver.answer_with(410, "", "");
         incident(&ann, &api, "Down 4").await;
@@ -373,5 +390,16 @@ both_databases! {
         ann.client.post(&format!("monitor/notify/{job}"), &json!({"status": "down"})).await.ok();
         receiver.wait_for_hooks(1).await;
         assert!(reported.elapsed() < Duration::from_secs(10), "{:?}", reported.elapsed());
+
+        // A page with all its subscribers is gone at once.
+        ann.client.delete(&format!("statuspage/{id}/delete")).await.ok();
+        for path in ["/status/acme", "/status/acme/subscribe", "/status/acme/index.json"] {
+            app.anonymous().get(path).await.refused(404, "not_found");
+        }
+        assert_eq!(ann.client.get("statuspages").await.ok()["statuspages"], json!([]));
+        assert_eq!(ann.client.get("incidents").await.ok()["incidents"], json!([]));
+        for path in [format!("statuspage/{id}/get"), format!("statuspage/{id}/subscribers"), format!("incident/{incident}/get")] {
+            ann.client.get(&path).await.refused(404, "not_found");
+        }
     }
 }

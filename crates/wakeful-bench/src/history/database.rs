@@ -11,26 +11,26 @@ use crate::service::Service;
 use crate::target::Target;
 use crate::{Outcome, Run, nodes, site};
 
-pub(super) struct Database {
-    pub(super) name: &'static str,
+pub struct Database {
+    pub name: &'static str,
     data: TempDir,
     /// `None` for a file in the folder.
     url: Option<String>,
 }
 
 impl Database {
-    pub(super) fn file() -> Outcome<Self> {
+    pub fn file() -> Outcome<Self> {
         Ok(Self { name: "SQLite", data: tempfile::tempdir()?, url: None })
     }
 
     /// `None` when there is no server.
-    pub(super) async fn server(part: &str) -> Outcome<Option<Self>> {
+    pub async fn server(part: &str) -> Outcome<Option<Self>> {
         let Ok(server) = std::env::var("WAKEFUL_TEST_POSTGRES") else { return Ok(None) };
         let url = Some(nodes::fresh(&server, part).await?);
         Ok(Some(Self { name: "PostgreSQL", data: tempfile::tempdir()?, url }))
     }
 
-    pub(super) async fn open(&self) -> Outcome<Store> {
+    pub async fn open(&self) -> Outcome<Store> {
         let keyring = Keyring::load_or_create(&self.data.path().join("master.key"))?;
         let location = match &self.url {
             None => Location::Sqlite(seed::database(self.data.path())),
@@ -39,8 +39,18 @@ impl Database {
         Ok(Store::open(&Options { location, max_connections: 4 }, keyring).await?)
     }
 
+    /// Connects to the server at another port of this machine.
+    pub fn through(&mut self, port: u16) -> Outcome<u16> {
+        let url = self.url.as_mut().ok_or("not on a server")?;
+        let (start, rest) = url.rsplit_once(':').ok_or("no port")?;
+        let (server, name) = rest.split_once('/').ok_or("no database")?;
+        let server = server.parse()?;
+        *url = format!("{start}:{port}/{name}");
+        Ok(server)
+    }
+
     /// A team with monitors that were up a moment ago; returns a token.
-    pub(super) async fn seed_monitors(
+    pub async fn seed_monitors(
         &self,
         store: &Store,
         monitors_to_seed: &MonitorSet,
@@ -63,7 +73,7 @@ impl Database {
     }
 
     /// Copies the history of the first monitor to all others.
-    pub(super) async fn copy_history(&self, raw_from: i64) -> Outcome<()> {
+    pub async fn copy_history(&self, raw_from: i64) -> Outcome<()> {
         let first = match self.url {
             None => format!("x'{}'", site::id(0).uuid().simple()),
             Some(_) => format!("'{}'", site::id(0)),
@@ -96,7 +106,7 @@ impl Database {
     }
 
     /// The periodic maintenance of each database.
-    pub(super) async fn vacuum(&self) -> Outcome<()> {
+    pub async fn vacuum(&self) -> Outcome<()> {
         match self.url {
             None => self.run(&["pragma wal_checkpoint(truncate)"]).await,
             Some(_) => {
@@ -106,7 +116,7 @@ impl Database {
     }
 
     /// Its size on disk, as reported by the system or the server.
-    pub(super) async fn bytes(&self) -> Outcome<u64> {
+    pub async fn bytes(&self) -> Outcome<u64> {
         let Some(url) = &self.url else {
             return Ok(std::fs::metadata(seed::database(self.data.path()))?.len());
         };
@@ -123,12 +133,7 @@ impl Database {
         Ok(bytes.cast_unsigned())
     }
 
-    pub(super) async fn launch(
-        self,
-        run: &Run,
-        target: &Target,
-        token: String,
-    ) -> Outcome<Service> {
+    pub async fn launch(self, run: &Run, target: &Target, token: String) -> Outcome<Service> {
         let url = self.url.unwrap_or_default();
         let variables = [("WAKEFUL_DATABASE_URL", url.as_str())];
         let variables = if url.is_empty() { &[][..] } else { &variables[..] };

@@ -3,7 +3,7 @@
 //! of a thousand monitors is read.
 
 mod checks;
-mod database;
+pub mod database;
 
 use std::time::{Duration, Instant};
 use wakeful_core::heartbeat::Heartbeat;
@@ -209,14 +209,8 @@ async fn year_on(
         .await?;
     let end = Millis(clock::wall_millis());
     let from = end.before(DAY * YEAR_DAYS);
-    let mut site = MonitorHistory::new(0, from);
-    let (began, mut left) = (Instant::now(), YEAR_DAYS as usize * BEATS_A_DAY);
-    while left > 0 {
-        let records = site.records(if left > BEATS_A_DAY { STEP } else { HOURLY });
-        left -= records.len();
-        store.record(&records).await?;
-        compact(&store, site.id, end).await?;
-    }
+    let began = Instant::now();
+    record_days(&store, from, end).await?;
     store.close().await;
     database.copy_history(end.before(DAY * 30).0).await?;
     let (size, took) = (database.bytes().await? >> 20, began.elapsed().as_secs_f64());
@@ -240,6 +234,37 @@ async fn year_on(
         report.at_most(&format!("history: {what}, {name}, p99, ms"), p99, bar);
     }
     service.stop().await
+}
+
+/// Records and compacts the history of the first monitor.
+async fn record_days(store: &Store, from: Millis, end: Millis) -> Outcome<()> {
+    let mut site = MonitorHistory::new(0, from);
+    let days = end.since(from).as_secs().div_ceil(DAY.as_secs());
+    let mut left = usize::try_from(days)? * BEATS_A_DAY;
+    while left > 0 {
+        let records = site.records(if left > BEATS_A_DAY { STEP } else { HOURLY });
+        left -= records.len();
+        store.record(&records).await?;
+        compact(store, site.id, end).await?;
+    }
+    Ok(())
+}
+
+/// A service on SQLite whose monitors have so many days of history.
+pub async fn launch_with_days(
+    run: &Run,
+    target: &Target,
+    monitors: &MonitorSet,
+    days: u32,
+) -> Outcome<Service> {
+    let database = Database::file()?;
+    let store = database.open().await?;
+    let token = database.seed_monitors(&store, monitors).await?;
+    let end = Millis(clock::wall_millis());
+    record_days(&store, end.before(DAY * days), end).await?;
+    store.close().await;
+    database.copy_history(end.before(DAY).0).await?;
+    database.launch(run, target, token).await
 }
 
 /// Waits until the service has compacted its history, as it does after a start

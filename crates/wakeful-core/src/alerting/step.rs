@@ -54,6 +54,8 @@ pub enum Report {
     Pending,
     /// A node of an earlier version, which wrote the notifications with the change.
     Elsewhere,
+    /// The outage that has replaced a degraded monitor: its notification is enough for people.
+    Replaced,
 }
 
 /// What the decision depends on besides the alert itself.
@@ -148,6 +150,8 @@ pub enum Notification {
     /// The fact that it is over, to every linked notifier and every recipient of an earlier
     /// message.
     Closed,
+    /// The same, to the recipients of an earlier message that would keep an incident open.
+    Replaced,
     /// To every linked notifier that has received everything so far. The time distinguishes it
     /// from other reminders.
     Reminder(Millis),
@@ -423,7 +427,11 @@ impl Decision<'_> {
         if self.state.resolved.is_some() || self.is_closed_elsewhere() {
             return;
         }
-        if self.state.notified.is_some() {
+        if self.alert.recovery == Report::Replaced {
+            if self.state.notified.is_some() {
+                self.notify.push(Notification::Replaced);
+            }
+        } else if self.state.notified.is_some() {
             self.notify.push(Notification::Closed);
         } else if suppressed.is_none() {
             self.send_opening();
@@ -432,8 +440,8 @@ impl Decision<'_> {
         }
     }
 
-    /// Whether nobody is notified of the recovery here: a node of an earlier version reports it,
-    /// or the outage that has replaced it.
+    /// Whether nobody is notified of the recovery here: a node of an earlier version reports it, or
+    /// nobody was to be notified of its opening.
     fn is_closed_elsewhere(&self) -> bool {
         self.alert.kind != AlertKind::Flapping && self.alert.recovery == Report::Elsewhere
     }

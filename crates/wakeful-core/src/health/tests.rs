@@ -76,7 +76,7 @@ fn a_report_takes_effect_at_once() {
 fn a_monitor_that_goes_down_is_no_longer_degraded_which_is_not_notified() {
     let (state, _) = report(None, Some(&warning()), &Watch::default(), Millis(5));
     let change = went_down(state.as_deref(), &Watch::default()).expect("a change");
-    assert_eq!((change.kind, change.notify), (HealthChangeKind::WentDown, false));
+    assert_eq!((change.kind, change.notify), (HealthChangeKind::WentDown, true));
     assert_eq!(went_down(None, &Watch::default()), None);
 }
 

@@ -74,6 +74,11 @@ impl Distribution {
         self.sketch.merge(&other.sketch);
     }
 
+    /// The memory that it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + self.sketch.bytes()
+    }
+
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| (self.sum as f64) / (self.count as f64))
     }

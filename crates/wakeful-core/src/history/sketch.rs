@@ -65,6 +65,11 @@ impl Sketch {
         None
     }
 
+    /// The memory that its bins take.
+    pub(super) fn bytes(&self) -> usize {
+        self.counts.capacity() * size_of::<u32>()
+    }
+
     /// How many values are at most this one, to the accuracy of a bin.
     pub fn count_up_to(&self, value: u64) -> u64 {
         let bins = (bin(value) + 1).saturating_sub(self.low).min(self.counts.len());

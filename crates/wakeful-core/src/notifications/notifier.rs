@@ -199,6 +199,11 @@ impl Kind {
         }
     }
 
+    /// Whether its receiver keeps an incident open until it gets the end of the alert.
+    pub fn keeps_incidents(self) -> bool {
+        self.service().is_some_and(|service| service.is_for_programs)
+    }
+
     /// The settings of a kind that sends to a known service.
     pub fn service(self) -> Option<&'static Descriptor> {
         Some(match self {

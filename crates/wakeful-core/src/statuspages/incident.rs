@@ -133,6 +133,9 @@ pub struct Postmortem {
     /// When it was published.
     #[serde(with = "crate::serde_millis::maybe_instant")]
     pub published: Option<Millis>,
+    /// When subscribers were last to be notified of it.
+    #[serde(default, with = "crate::serde_millis::maybe_instant")]
+    pub announced: Option<Millis>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

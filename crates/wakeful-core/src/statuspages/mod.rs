@@ -9,6 +9,7 @@ pub mod incident;
 mod language;
 pub mod mailing;
 pub mod markdown;
+mod memory;
 pub mod page;
 pub mod rule;
 pub mod schedule;

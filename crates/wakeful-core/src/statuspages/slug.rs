@@ -1,5 +1,7 @@
 //! The slug of a status page: its name in URLs, unique in the installation.
 
+use data_encoding::BASE32_NOPAD;
+
 use crate::Invalid;
 
 pub const MIN_LENGTH: usize = 2;
@@ -20,8 +22,12 @@ pub fn parse(text: &str) -> Result<String, Invalid> {
     Ok(slug)
 }
 
-/// A slug made of the name of a page. `attempt` numbers the ones that were taken.
-pub fn of_name(name: &str, attempt: u32) -> String {
+/// The numbers that are tried for pages of the same name, before random suffixes.
+const MAX_NUMBER: u32 = 9;
+
+/// A slug made of the name of a page. `attempt` numbers the ones that were taken; `random` makes
+/// a suffix that is free when the first numbers are not.
+pub fn of_name(name: &str, attempt: u32, random: [u8; 5]) -> String {
     let mut slug = String::new();
     for c in name.chars() {
         match c {
@@ -40,7 +46,14 @@ pub fn of_name(name: &str, attempt: u32) -> String {
     let slug = slug.trim_end_matches('-');
     let slug = if parse(slug).is_ok() { slug.to_owned() } else { format!("status-{slug}") };
     let slug = slug.trim_end_matches('-');
-    if attempt == 0 { slug.to_owned() } else { format!("{slug}-{}", attempt + 1) }
+    match attempt {
+        0 => slug.to_owned(),
+        1..MAX_NUMBER => format!("{slug}-{}", attempt + 1),
+        _ => {
+            let suffix = BASE32_NOPAD.encode(&random).to_ascii_lowercase();
+            format!("{slug}-{}", &suffix[..6])
+        }
+    }
 }
 
 #[cfg(test)]
@@ -66,10 +79,13 @@ mod tests {
             ("日本", "status"),
             ("x", "status-x"),
         ] {
-            assert_eq!(of_name(name, 0), slug);
+            assert_eq!(of_name(name, 0, [0; 5]), slug);
         }
-        assert_eq!(of_name("Acme", 1), "acme-2");
-        let long = of_name(&"very long ".repeat(30), 9_999);
-        assert_eq!(parse(&long), Ok(long.clone()));
+        assert_eq!(of_name("Acme", 1, [0; 5]), "acme-2");
+        assert_eq!(of_name("Acme", 9, [0xff; 5]), "acme-777777");
+        for name in ["very long ", "ü"] {
+            let long = of_name(&name.repeat(60), 9_999, [7; 5]);
+            assert_eq!(parse(&long), Ok(long.clone()));
+        }
     }
 }

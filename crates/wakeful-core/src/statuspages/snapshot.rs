@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::{Language, Localized};
 use crate::id::{ComponentId, IncidentId, IncidentUpdateId, SectionId, StatuspageId};
+use crate::monitors::Kind;
 use crate::stored_as_text::stored_as_text;
 use crate::time::Millis;
 use crate::{Invalid, named_enum};
@@ -388,6 +389,8 @@ pub struct Component {
     /// A URL that the team chose.
     pub link: Option<String>,
     pub status: ComponentStatus,
+    /// The type of its monitor, if it has one only.
+    pub monitor: Option<Kind>,
     pub only_show_if_degraded: bool,
     /// From the oldest to today, `history_days` of them; none if no bars are shown.
     pub days: Vec<Day>,

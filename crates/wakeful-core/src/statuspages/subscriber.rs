@@ -250,6 +250,8 @@ text_enum! {
         MaintenanceCompleted = "maintenance.completed",
         /// A maintenance begins soon.
         MaintenanceReminder = "maintenance.reminder",
+        /// An update with a status of its own, as in Statuspage.
+        Postmortem = "postmortem",
     }
 }
 
@@ -273,6 +275,19 @@ impl EventType {
             _ => Self::IncidentUpdated,
         }
     }
+}
+
+/// Whether a change of an incident announces its postmortem.
+pub fn announces_postmortem(before: Option<&Incident>, after: &Incident) -> bool {
+    let announced = |incident: &Incident| {
+        let postmortem = incident.settings.postmortem.as_ref()?;
+        postmortem.announced.filter(|_| postmortem.published.is_some())
+    };
+    let at = announced(after);
+    after.is_published()
+        && !after.settings.backfilled
+        && at.is_some()
+        && at != before.and_then(announced)
 }
 
 /// The updates that a change of an incident announces: those that are new, or the newest of

@@ -45,6 +45,17 @@ impl Spans {
         self.0.iter().map(part).sum::<i64>().cast_unsigned()
     }
 
+    /// Together with others.
+    #[must_use]
+    pub fn joined(&self, others: &Self) -> Self {
+        Self::new(self.iter().chain(others.iter()))
+    }
+
+    /// The memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.0.capacity() * size_of::<(i64, i64)>()
+    }
+
     /// When the first one begins.
     pub fn start(&self) -> Option<Millis> {
         self.0.first().map(|(from, _)| Millis(*from))
@@ -63,13 +74,12 @@ pub struct Track {
     pub down: Spans,
 }
 
-impl Track {
-    /// From roll-ups in their order, the last heartbeat before them, and the outages of the
-    /// monitor. A roll-up with gaps counts from its first heartbeat for as long as it has data.
-    pub fn of(
+impl Spans {
+    /// When a monitor was checked, from its roll-ups in their order and the last heartbeat before
+    /// them. A roll-up with gaps counts from its first heartbeat for as long as it has data.
+    pub fn checked(
         rollups: &[Rollup],
         before: Option<LastHeartbeat>,
-        outages: &[Outage],
         (from, to): (Millis, Millis),
     ) -> Self {
         let counts = |status: HistoryStatus| status.is_up() || status == HistoryStatus::Down;
@@ -95,11 +105,17 @@ impl Track {
             last = Some(rollup.last);
         }
         cover(last, to);
-        let clip = |outage: &Outage| (outage.started.max(from), outage.ended.unwrap_or(to).min(to));
-        let down = Spans::new(outages.iter().map(clip));
-        Self { checked: Spans::new(checked), down }
+        Self::new(checked)
     }
 
+    /// When a monitor was down.
+    pub fn down(outages: &[Outage], (from, to): (Millis, Millis)) -> Self {
+        let clip = |outage: &Outage| (outage.started.max(from), outage.ended.unwrap_or(to).min(to));
+        Self::new(outages.iter().map(clip))
+    }
+}
+
+impl Track {
     /// Without the outages that are shorter than this.
     #[must_use]
     pub fn without_short(&self, seconds: u32) -> Self {

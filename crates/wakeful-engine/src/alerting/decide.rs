@@ -168,12 +168,8 @@ impl Scene<'_> {
                 let to = Audience::LinkedOrNotified;
                 Some(Message { event, to, seq: stored.seq, created: now, step: None })
             }
-            Notification::Closed => {
-                let closed = alert.closed.as_ref()?;
-                let event = self.with_severity(closed.event(alert.id)?);
-                let (seq, created) = (closed.seq(), closed.at());
-                Some(Message { event, to: Audience::LinkedOrNotified, seq, created, step: None })
-            }
+            Notification::Closed => self.closing(Audience::LinkedOrNotified),
+            Notification::Replaced => self.closing(Audience::Incidents),
             Notification::Reminder(due) => {
                 let event = events::reminder(stored, alert, due, now);
                 let to = Audience::Idle;
@@ -225,6 +221,13 @@ impl Scene<'_> {
                 Some(self.step_message(&number, false, to, released))
             }
         }
+    }
+
+    /// The event that reports the end of the alert.
+    fn closing(&self, to: Audience) -> Option<Message> {
+        let closed = self.alert.closed.as_ref()?;
+        let event = self.with_severity(closed.event(self.alert.id)?);
+        Some(Message { event, to, seq: closed.seq(), created: closed.at(), step: None })
     }
 
     fn step_message(

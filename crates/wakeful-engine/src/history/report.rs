@@ -77,7 +77,8 @@ impl Engine {
         let filter = MonitorQuery { tag: tag.clone(), ..MonitorQuery::default() };
         let team = self.store().team(caller.team_access());
         let monitors = team.monitors(&filter).await?;
-        let monitors = monitors.into_iter().map(|(stored, _)| stored.monitor);
+        let monitors = monitors.into_iter().filter(|(stored, _)| !stored.unreadable);
+        let monitors = monitors.map(|(stored, _)| stored.monitor);
         let monitors = monitors.filter(|monitor| monitor.created < period.to);
         let each = stream::iter(monitors).map(|monitor| line(&team, monitor, period.from..to, now));
         let lines: Vec<Option<ReportLine>> = each.buffered(MAX_CONCURRENT).try_collect().await?;

@@ -220,6 +220,17 @@ impl<'a> SpanReader<'a> {
         &self.extent
     }
 
+    /// The beginning of the last day that was compacted. What is before it stays the same as long
+    /// as the extent does; `None` if heartbeats of that time are still to be compacted.
+    pub(super) async fn settled_until(&mut self, from: Millis) -> Result<Option<Millis>> {
+        let Some(compacted) = self.extent.compacted_until else { return Ok(None) };
+        let settled = start_of(DAY, compacted.min(self.now));
+        let (_, until) = self.end(self.now);
+        let recent = self.cache.recent(from.min(settled), until).await?;
+        let is_late = recent.first().is_some_and(|entry| entry.heartbeat.at < settled);
+        Ok((!is_late).then_some(settled))
+    }
+
     async fn recent(&mut self, from: Millis, to: Millis) -> Result<RecentBeats> {
         let mut new = self.cache.recent(from, to).await?;
         let compacted = self.extent.compacted_until.unwrap_or(Millis(i64::MIN));

@@ -1,34 +1,36 @@
 //! The history of monitors as status pages show it: when each was checked and down, and the
 //! same uptime figures as those of the monitor itself.
 
+use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::history::rollup::{Detail, Distribution};
 use wakeful_core::history::{DAY, HOUR, HistoryStatus, Outage, start_of};
 use wakeful_core::id::MonitorId;
-use wakeful_core::statuspages::uptime::{Shares, Track};
+use wakeful_core::statuspages::uptime::{Shares, Spans, Track};
 use wakeful_core::time::Millis;
-use wakeful_store::TeamStore;
+use wakeful_store::{HistoryExtent, TeamStore};
 
 use super::spans::{SpanReader, read_consistently};
 use super::stats::tally;
 use crate::Result;
 
 /// What a status page needs of a monitor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TrackQuery<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TrackQuery {
     /// Where the bars begin.
     pub(crate) from: Millis,
-    pub(crate) now: Millis,
     /// Days of UTC are exact enough for the bars.
     pub(crate) by_day: bool,
     /// The beginnings of spans until now, the longest last.
-    pub(crate) spans: &'a [Millis],
+    pub(crate) spans: Vec<Millis>,
+    /// Whether the response times of the spans are needed.
+    pub(crate) with_load: bool,
     /// Read this much, by day, for components of several monitors.
     pub(crate) long_from: Option<Millis>,
 }
 
 /// The history of one monitor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct MonitorTrack {
     /// For the bars.
     pub(crate) track: Track,
@@ -36,42 +38,71 @@ pub(crate) struct MonitorTrack {
     pub(crate) long: Option<Track>,
     /// How long it was up and down in each span, as `monitor/{id}/stats` counts it.
     pub(crate) spans: Vec<Shares>,
-    /// The response times of each span.
+    /// The response times of each span, if they are needed.
     pub(crate) load: Vec<Distribution>,
 }
 
-/// Reads the history of a monitor; `None` if the team has no such monitor.
+/// The days of a monitor's history that are over. They are read again when something of its
+/// history was compacted, counted again because of an exclusion, or deleted.
+#[derive(Debug)]
+pub(crate) struct PastTrack {
+    query: TrackQuery,
+    extent: HistoryExtent,
+    until: Millis,
+    checked: Spans,
+    long: Option<Spans>,
+    /// One for each span that begins before.
+    spans: Vec<Option<(Shares, Distribution)>>,
+}
+
+impl PastTrack {
+    /// The memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let spans = self.spans.iter().flatten().map(|(_, load)| load.bytes());
+        let long = self.long.as_ref().map_or(0, Spans::bytes);
+        size_of::<Self>() + self.checked.bytes() + long + spans.sum::<usize>()
+    }
+
+    /// Reads the days before a time.
+    async fn read(
+        reader: &mut SpanReader<'_>,
+        query: &TrackQuery,
+        grain: Duration,
+        until: Millis,
+    ) -> Result<Self> {
+        let checked = read_checked(reader, grain, start_of(grain, query.from), until).await?;
+        let long = match query.long_from {
+            Some(from) => Some(read_checked(reader, DAY, start_of(DAY, from), until).await?),
+            None => None,
+        };
+        let mut spans = Vec::with_capacity(query.spans.len());
+        // The longest first: its rows include most of the others.
+        for from in query.spans.iter().rev() {
+            spans.push(if *from < until {
+                Some(read_span(reader, query, *from, until).await?)
+            } else {
+                None
+            });
+        }
+        spans.reverse();
+        let extent = *reader.extent();
+        Ok(Self { query: query.clone(), extent, until, checked, long, spans })
+    }
+}
+
+/// Reads the history of a monitor; `None` if the team has no such monitor. `known` is what an
+/// earlier call has returned of the days that were over.
 pub(crate) async fn monitor_track(
     team: &TeamStore<'_>,
     monitor: MonitorId,
-    query: TrackQuery<'_>,
-) -> Result<Option<MonitorTrack>> {
+    query: &TrackQuery,
+    now: Millis,
+    known: Option<Arc<PastTrack>>,
+) -> Result<Option<(MonitorTrack, Option<Arc<PastTrack>>)>> {
     let Some(past) = team.history(monitor).await? else { return Ok(None) };
-    let TrackQuery { from, now, by_day, long_from, .. } = query;
     let read = read_consistently(&past, now, Detail::Means, |reader| {
-        let (outages, starts) = (past.outages().to_vec(), query.spans.to_vec());
-        Box::pin(async move {
-            let has_hours = reader.extent().has_hours(from);
-            let grain = if by_day || !has_hours { DAY } else { HOUR };
-            let track = read_track(reader, &outages, grain, from, now).await?;
-            let long = match long_from {
-                Some(from) => Some(read_track(reader, &outages, DAY, from, now).await?),
-                None => None,
-            };
-            let (mut spans, mut load) = (Vec::new(), Vec::new());
-            // The longest first: its rows include most of the others.
-            for from in starts.iter().rev() {
-                let stats = tally(reader, *from, now).await?;
-                spans.push(Shares {
-                    up: stats.millis.up(),
-                    down: stats.millis[HistoryStatus::Down],
-                });
-                load.push(stats.times.load);
-            }
-            spans.reverse();
-            load.reverse();
-            Ok(MonitorTrack { track, long, spans, load })
-        })
+        let (outages, query, known) = (past.outages().to_vec(), query.clone(), known.clone());
+        Box::pin(async move { read_track(reader, &outages, &query, now, known).await })
     });
     Ok(Some(read.await?))
 }
@@ -79,13 +110,88 @@ pub(crate) async fn monitor_track(
 async fn read_track(
     reader: &mut SpanReader<'_>,
     outages: &[Outage],
+    query: &TrackQuery,
+    now: Millis,
+    known: Option<Arc<PastTrack>>,
+) -> Result<(MonitorTrack, Option<Arc<PastTrack>>)> {
+    let has_hours = reader.extent().has_hours(query.from);
+    let grain = if query.by_day || !has_hours { DAY } else { HOUR };
+    let start = start_of(grain, query.from);
+    let long_start = query.long_from.map(|from| start_of(DAY, from));
+    let starts = query.spans.iter().copied().chain([start]).chain(long_start);
+    let first = starts.min().unwrap_or(start);
+    let begins = long_start.map_or(start, |long| long.max(start));
+    let settled = reader.settled_until(first).await?.filter(|until| *until > begins);
+    let past = match (settled, known) {
+        (Some(until), Some(known))
+            if known.until == until
+                && known.extent == *reader.extent()
+                && known.query == *query =>
+        {
+            Some(known)
+        }
+        (Some(until), _) => Some(Arc::new(PastTrack::read(reader, query, grain, until).await?)),
+        (None, _) => None,
+    };
+    // What is not over, or everything.
+    let present = past.as_ref().map_or(start, |past| past.until);
+    let mut checked = read_checked(reader, grain, present, now).await?;
+    if let Some(past) = &past {
+        checked = past.checked.joined(&checked);
+    }
+    let mut track = MonitorTrack {
+        track: Track { checked, down: Spans::down(outages, (start, now)) },
+        ..MonitorTrack::default()
+    };
+    if let Some(start) = long_start {
+        let known = past.as_ref().and_then(|past| past.long.as_ref());
+        let from = if known.is_some() { present } else { start };
+        let mut checked = read_checked(reader, DAY, from, now).await?;
+        if let Some(known) = known {
+            checked = known.joined(&checked);
+        }
+        track.long = Some(Track { checked, down: Spans::down(outages, (start, now)) });
+    }
+    let mut rest: Option<(Shares, Distribution)> = None;
+    for (place, from) in query.spans.iter().enumerate().rev() {
+        let known = past.as_ref().and_then(|past| past.spans[place].as_ref());
+        let (mut shares, mut load) = match (known, &rest) {
+            (Some(_), Some(rest)) => rest.clone(),
+            (Some(_), None) => rest.insert(read_span(reader, query, present, now).await?).clone(),
+            (None, _) => read_span(reader, query, *from, now).await?,
+        };
+        if let Some((up_to, times)) = known {
+            shares = Shares { up: shares.up + up_to.up, down: shares.down + up_to.down };
+            load.merge(times);
+        }
+        track.spans.push(shares);
+        track.load.push(load);
+    }
+    track.spans.reverse();
+    track.load.reverse();
+    Ok((track, past))
+}
+
+async fn read_checked(
+    reader: &mut SpanReader<'_>,
     grain: Duration,
     from: Millis,
-    now: Millis,
-) -> Result<Track> {
-    let start = start_of(grain, from);
-    let parts = reader.by_grain(grain, start, now).await?;
-    Ok(Track::of(&parts.rollups, parts.before, outages, (start, now)))
+    to: Millis,
+) -> Result<Spans> {
+    let parts = reader.by_grain(grain, from, to).await?;
+    Ok(Spans::checked(&parts.rollups, parts.before, (from, to)))
+}
+
+/// How long a monitor was up and down, and its response times.
+async fn read_span(
+    reader: &mut SpanReader<'_>,
+    query: &TrackQuery,
+    from: Millis,
+    to: Millis,
+) -> Result<(Shares, Distribution)> {
+    let stats = tally(reader, from, to).await?;
+    let shares = Shares { up: stats.millis.up(), down: stats.millis[HistoryStatus::Down] };
+    Ok((shares, if query.with_load { stats.times.load } else { Distribution::default() }))
 }
 
 /// The response times of each day of UTC from a time on.

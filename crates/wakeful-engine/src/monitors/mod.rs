@@ -21,6 +21,7 @@ use uuid::Uuid;
 use wakeful_core::access::{MonitorFilter, Permission, TeamAccess, permission};
 use wakeful_core::assert::{Assertion, Assertions};
 use wakeful_core::billing::Plan;
+use wakeful_core::cluster::version::Version;
 use wakeful_core::dependency::{Dependency, MAX_DEPTH};
 use wakeful_core::evidence::{Evidence, EvidenceLevel};
 use wakeful_core::flapping::FlapLimit;
@@ -29,7 +30,7 @@ use wakeful_core::health::Degraded;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId, TeamId};
 use wakeful_core::maintenance::{RunningWindows, ShownCover};
-use wakeful_core::monitors::spec::ApiSpec;
+use wakeful_core::monitors::spec::{ApiSpec, Echoes};
 use wakeful_core::monitors::{Description, Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::notifications::event;
 use wakeful_core::observation::{Fault, FaultKind};
@@ -131,6 +132,8 @@ pub struct MonitorView {
     pub maintenance: Option<ShownCover>,
     /// Whether secrets were removed, because the caller may not edit.
     pub redacted: bool,
+    /// Whether only its id and its name are known.
+    pub unreadable: bool,
 }
 
 impl MonitorView {
@@ -145,11 +148,12 @@ impl MonitorView {
 
 impl From<(StoredMonitor, Vec<LinkedNotifier>)> for MonitorView {
     fn from((stored, notifiers): (StoredMonitor, Vec<LinkedNotifier>)) -> Self {
-        let StoredMonitor { monitor, state, revision, .. } = stored;
+        let StoredMonitor { monitor, state, revision, unreadable, .. } = stored;
         Self {
             monitor,
             state,
             revision,
+            unreadable,
             notifiers,
             dependents: 0,
             group: None,
@@ -352,13 +356,30 @@ impl Engine {
         found.map(|(stored, _)| stored).ok_or(Error::NotFound("monitor"))
     }
 
-    /// A node of an earlier version would report a target as up without judging its assertions.
+    /// A node of an earlier version would report a target as up without judging its assertions,
+    /// and would not read a schedule.
     async fn check_nodes_judge(&self, draft: &MonitorDraft) -> Result<()> {
-        let is_plain = match &draft.spec {
+        let has_known_spec = match &draft.spec {
             Spec::Api(api) => *api == ApiSpec::with_grace(api.grace),
-            _ => draft.assertions.is_empty(),
+            Spec::Ping(ping) => ping.echoes == Echoes::default(),
+            _ => true,
         };
-        if is_plain { Ok(()) } else { self.require_roles_on_all_nodes().await }
+        let is_plain = has_known_spec
+            && draft.assertions.is_empty()
+            && draft.degraded.is_none()
+            && draft.slo.is_none();
+        if is_plain {
+            return Ok(());
+        }
+        let (now, own) = (self.now(), Version::parse(env!("CARGO_PKG_VERSION")));
+        let nodes = self.store().nodes().await?;
+        let mut older = nodes
+            .into_iter()
+            .filter(|listed| listed.expires > now && Version::parse(&listed.node.version) < own);
+        match older.next().map(|listed| listed.node) {
+            Some(node) => Err(Error::OlderNode { name: node.name, version: node.version }),
+            None => Ok(()),
+        }
     }
 
     fn apply_draft(

@@ -281,10 +281,16 @@ impl Engine {
         found.ok_or(Error::NotFound("ping"))
     }
 
-    /// The team's ping key; `None` until one is created.
-    pub async fn ping_key(&self, caller: &Authorized<permission::Edit>) -> Result<Option<Secret>> {
+    /// The team's ping key, which is created when it is read first.
+    pub async fn ping_key(&self, caller: &Authorized<permission::Edit>) -> Result<Secret> {
         Self::require_all_monitors(caller)?;
-        Ok(self.store().team(caller.team_access()).ping_key().await?)
+        let team = self.store().team(caller.team_access());
+        if let Some(key) = team.ping_key().await? {
+            return Ok(key);
+        }
+        team.add_ping_key(&new_ping_key(), &self.audit(caller)).await?;
+        // Of several first readers, one has set it.
+        team.ping_key().await?.ok_or(Error::NotFound("team"))
     }
 
     /// Creates a new ping key. The previous one no longer works.

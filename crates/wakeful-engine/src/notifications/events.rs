@@ -143,15 +143,19 @@ fn add_health_event(record: &mut Record, monitor: &Monitor, change: &HealthChang
         return;
     }
     let is_degraded = *kind == HealthChangeKind::Degraded;
-    let (kind, word) =
-        if is_degraded { (event::DEGRADED, "degraded") } else { (event::RESTORED, "restored") };
+    let (kind, word, health) = match kind {
+        HealthChangeKind::Degraded => (event::DEGRADED, "degraded", Health::Degraded),
+        HealthChangeKind::Restored => (event::RESTORED, "restored", Health::Up),
+        // Only for services that would keep an incident open.
+        HealthChangeKind::WentDown => (event::RESTORED, "down", Health::Down),
+    };
     let message = if is_degraded { &degradation.cause } else { &record.heartbeat.message };
     let text = format!("[{}] {word}: {message}", monitor.name);
     let data = EventData {
         severity: Some(Severity::Warning),
         message,
         reason: Some(degradation.reason),
-        health: Some(if is_degraded { Health::Degraded } else { Health::Up }),
+        health: Some(health),
         degraded_since: Some(degradation.since),
         evidence: shown_evidence(&record.evidence).filter(|_| is_degraded),
         ..EventData::of_verdict(record)

@@ -99,7 +99,7 @@ impl From<Millis32> for Duration {
 impl Entry {
     /// A monitor that was not in memory. It is not due yet.
     pub(super) fn new(stored: StoredMonitor, target_version: u32) -> Self {
-        let StoredMonitor { mut monitor, state, usual, seq, revision } = stored;
+        let StoredMonitor { mut monitor, state, usual, seq, revision, .. } = stored;
         Self {
             id: monitor.id,
             team: monitor.team,

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wakeful_core::evidence::{EvidenceContent, EvidenceOf};
-use wakeful_core::health::HealthChangeKind;
+use wakeful_core::health::{HealthChange, HealthChangeKind};
 use wakeful_core::heartbeat::Beat;
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::Observation;
@@ -46,6 +46,13 @@ struct Seen {
 }
 
 impl Seen {
+    /// The target itself answered as it should: what was wrong with that is the health change.
+    fn of_degraded(mut self, change: &HealthChange, step: &Step) -> NewEvidence {
+        self.content.reason = Some(change.degradation.reason);
+        self.content.message.clone_from(&step.heartbeat.message);
+        self.into_new(EvidenceOf::Degraded)
+    }
+
     fn into_new(self, of: EvidenceOf) -> NewEvidence {
         metrics::counter!("wakeful_evidence_total", "of" => of.as_str()).increment(1);
         NewEvidence { of, at: self.at, content: self.content }
@@ -72,8 +79,8 @@ impl HeldEvidence {
             let bytes = size(&content);
             Seen { at, content: Box::new(content), bytes }
         });
-        if !was_failing && degraded.is_some() {
-            return seen.map(|seen| seen.into_new(EvidenceOf::Degraded)).into_iter().collect();
+        if !was_failing && let Some(change) = degraded {
+            return seen.map(|seen| seen.of_degraded(change, step)).into_iter().collect();
         }
         let mut held = self.lock();
         let changed = step.change.as_ref();

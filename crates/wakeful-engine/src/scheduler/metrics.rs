@@ -3,6 +3,7 @@
 
 use metrics::{Counter, Histogram};
 use std::collections::HashMap;
+use wakeful_core::heartbeat::Beat;
 use wakeful_core::monitors::Kind;
 use wakeful_core::observation::FaultKind;
 use wakeful_core::verdict::Input;
@@ -40,18 +41,26 @@ impl CheckMetrics {
         self.skipped.increment(1);
     }
 
-    pub(super) fn check_ended(&self, kind: Kind, seen: &Input) {
-        let result = match seen {
-            Input::Observation(seen) if seen.up && seen.warnings.is_empty() => "up",
-            Input::Observation(seen) if seen.up => "degraded",
-            Input::Observation(_) => "down",
-            Input::Fault(fault) => fault.kind.as_str(),
-            // Nothing was checked.
-            Input::Report(_) | Input::Missed(_) | Input::Overran(_) => return,
-        };
+    /// `beat` is the verdict about the check, unless it came too late for one. Whether a target
+    /// that is up is slow is only known by then.
+    pub(super) fn check_ended(&self, kind: Kind, result: &'static str, beat: Option<Beat>) {
+        let is_degraded = result == "up" && beat == Some(Beat::Degraded);
+        let result = if is_degraded { "degraded" } else { result };
         if let Some(counter) = self.checks.get(&(kind, result)) {
             counter.increment(1);
         }
+    }
+}
+
+/// The result of a check itself.
+pub(super) fn result_of(seen: &Input) -> &'static str {
+    match seen {
+        Input::Observation(seen) if seen.up && seen.warnings.is_empty() => "up",
+        Input::Observation(seen) if seen.up => "degraded",
+        Input::Observation(_) => "down",
+        Input::Fault(fault) => fault.kind.as_str(),
+        // Nothing was checked.
+        Input::Report(_) | Input::Missed(_) | Input::Overran(_) => "",
     }
 }
 

@@ -38,7 +38,7 @@ use tokio::time::Instant;
 use wakeful_core::assert::Assertions;
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::evidence::EvidenceLevel;
-use wakeful_core::heartbeat::Heartbeat;
+use wakeful_core::heartbeat::{Beat, Heartbeat};
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Certificate, Observation};
@@ -406,14 +406,16 @@ impl Scheduler {
     }
 
     /// Judges an input and queues the verdict for the result writer.
-    fn apply_verdict(&self, entry: &mut Entry, seen: Input, wall: Millis) {
+    fn apply_verdict(&self, entry: &mut Entry, seen: Input, wall: Millis) -> Beat {
         let certificate = entry.new_certificate(&seen);
         let (step, evidence) = self.judge_entry(entry, seen, wall);
+        let beat = step.heartbeat.status;
         self.queue_for_writing(
             entry,
             step,
             VerdictExtras { certificate, evidence, ..VerdictExtras::default() },
         );
+        beat
     }
 
     /// The verdict, and the evidence that is written with it.
@@ -553,18 +555,19 @@ impl Scheduler {
         (entry.target_version == job.target_version && entry.active).then(|| CheckParams::of(entry))
     }
 
-    /// Judges the result of a job.
-    fn finish(&self, job: &Job, seen: Input, wall: Millis) {
+    /// Judges the result of a job; `None` if the monitor has another target by now, or is gone.
+    fn finish(&self, job: &Job, seen: Input, wall: Millis) -> Option<Beat> {
         let shard = self.shard(job.monitor);
         let mut monitors = shard.lock();
         let ShardState { entries, wheel, .. } = &mut *monitors;
-        let Some(entry) = entries.get_mut(job.monitor) else { return };
+        let entry = entries.get_mut(job.monitor)?;
         if entry.target_version != job.target_version {
-            return;
+            return None;
         }
         entry.busy = false;
-        self.apply_verdict(entry, seen, wall);
+        let beat = self.apply_verdict(entry, seen, wall);
         shard.arm(entry, wheel);
+        Some(beat)
     }
 
     pub(crate) fn connectivity(&self) -> &Connectivity {

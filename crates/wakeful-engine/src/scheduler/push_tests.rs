@@ -1,7 +1,7 @@
 //! Tests of push monitors with schedules and runs, without the loops of the scheduler. The
 //! clock starts on a Sunday at 09:30:00 UTC.
 
-use super::tests::{WALL, advance, scheduler, stored};
+use super::tests::{advance, scheduler, scheduler_at, stored};
 use super::*;
 use std::time::Duration;
 use uuid::Uuid;
@@ -16,8 +16,17 @@ const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 
 fn job(schedule: &str, grace: Duration, max_runtime: Option<Duration>) -> StoredMonitor {
+    job_in(Zone::utc(), schedule, grace, max_runtime)
+}
+
+fn job_in(
+    zone: Zone,
+    schedule: &str,
+    grace: Duration,
+    max_runtime: Option<Duration>,
+) -> StoredMonitor {
     let schedule = (!schedule.is_empty())
-        .then(|| Box::new(JobSchedule::parse(schedule, Zone::utc()).expect("a schedule")));
+        .then(|| Box::new(JobSchedule::parse(schedule, zone).expect("a schedule")));
     let spec = ApiSpec { grace: Some(grace), schedule, max_runtime, ..ApiSpec::default() };
     stored(1, Spec::Api(spec), 3_600)
 }
@@ -29,7 +38,11 @@ struct Job {
 
 impl Job {
     fn saved(monitor: StoredMonitor) -> Self {
-        let (scheduler, id) = (scheduler(), monitor.monitor.id);
+        Self::saved_with(scheduler(), monitor)
+    }
+
+    fn saved_with(scheduler: Scheduler, monitor: StoredMonitor) -> Self {
+        let id = monitor.monitor.id;
         scheduler.configure(monitor, LoadReason::Saved);
         Self { scheduler, id }
     }
@@ -79,6 +92,28 @@ async fn a_report_is_missed_after_its_scheduled_time_and_the_grace() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_change_of_the_clock_neither_misses_a_report_nor_expects_a_second_one() {
+    for (noon, wait) in [
+        // There is no 02:30: the job runs when the clock changes, at 01:00 UTC.
+        ("2026-03-28T12:00:00Z", 13 * HOUR),
+        // There are two: the job runs at the first, at 00:30 UTC.
+        ("2026-10-24T12:00:00Z", 12 * HOUR + 30 * MINUTE),
+    ] {
+        let zone = Zone::parse("Europe/Berlin").expect("a zone");
+        let nightly = job_in(zone, "30 2 * * *", 5 * MINUTE, None);
+        let scheduler = scheduler_at(Millis::parse(noon).expect("a time"));
+        let job = Job::saved_with(scheduler, nightly);
+        advance(&job.scheduler, wait).await;
+        assert_eq!(job.status(), Status::Up, "{noon}");
+        job.ping(Signal::Success, None);
+        advance(&job.scheduler, 23 * HOUR).await;
+        assert_eq!(job.status(), Status::Up, "one report is enough: {noon}");
+        advance(&job.scheduler, 2 * HOUR + 10 * MINUTE).await;
+        assert_eq!((job.status(), job.reason()), (Status::Down, Some(Reason::Missed)), "{noon}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_run_must_end_in_time() {
     let job = Job::saved(job("", 10 * MINUTE, Some(MINUTE)));
     let (a, b) = (Some(Uuid::from_u128(1)), Some(Uuid::from_u128(2)));
@@ -119,9 +154,7 @@ async fn restarted(job: &Job, monitor: &StoredMonitor, away: Duration) -> Job {
     let stopped = job.scheduler.clock.now();
     let state = job.state();
     tokio::time::advance(away).await;
-    let standalone =
-        Cluster::new(wakeful_core::id::NodeId::new(WALL, [1; 10]), true, Duration::from_secs(15));
-    let scheduler = Scheduler::new(job.wall(), 512, Vec::new(), Arc::new(standalone));
+    let scheduler = scheduler_at(job.wall());
     scheduler.not_listening_since.store(stopped, Ordering::Release);
     scheduler.configure(StoredMonitor { state, ..monitor.clone() }, LoadReason::Resumed);
     Job { scheduler, id: job.id }

@@ -51,7 +51,7 @@ pub(super) fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
         load_time: Some(Duration::from_millis(12)),
         ..State::default()
     };
-    StoredMonitor { monitor, state, usual: None, seq: 1, revision: 1 }
+    StoredMonitor { monitor, state, usual: None, seq: 1, revision: 1, unreadable: false }
 }
 
 fn http(number: u64) -> Spec {
@@ -60,8 +60,12 @@ fn http(number: u64) -> Spec {
 }
 
 pub(super) fn scheduler() -> Scheduler {
+    scheduler_at(WALL)
+}
+
+pub(super) fn scheduler_at(wall: Millis) -> Scheduler {
     let standalone = Cluster::new(NodeId::new(WALL, [1; 10]), true, Duration::from_secs(15));
-    Scheduler::new(WALL, 512, Vec::new(), Arc::new(standalone))
+    Scheduler::new(wall, 512, Vec::new(), Arc::new(standalone))
 }
 
 /// Advances the time, and takes the jobs that become due in each shard.

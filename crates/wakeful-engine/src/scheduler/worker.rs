@@ -22,6 +22,7 @@ use wakeful_outbound::checks;
 use wakeful_outbound::net::{Deadline, Net};
 
 use super::concurrency::{Job, RunPermit};
+use super::metrics::result_of;
 use super::timer::Timer;
 use super::{Connectivity, LoadReason, STALL_THRESHOLD_MS, report_gaps, writer};
 use crate::bus::{self, Edit};
@@ -340,8 +341,9 @@ async fn run_check(engine: &Engine, job: &Job) {
     }
     scheduler.metrics.check_started(scheduler.clock.now().saturating_sub(job.due));
     let seen = probes::check(engine, job.monitor, &params).await;
-    scheduler.metrics.check_ended(params.spec.kind(), &seen);
-    scheduler.finish(job, seen, engine.now());
+    let result = result_of(&seen);
+    let beat = scheduler.finish(job, seen, engine.now());
+    scheduler.metrics.check_ended(params.spec.kind(), result, beat);
 }
 
 /// Checks from this node; a fault if its own network is the cause of a failure.

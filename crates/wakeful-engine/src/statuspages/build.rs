@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use wakeful_core::access::permission;
 use wakeful_core::id::{ComponentId, IncidentId, MonitorId, StatuspageId, TeamId};
+use wakeful_core::monitors::Kind;
 use wakeful_core::statuspages::Localized;
 use wakeful_core::statuspages::component::{Component, MAX_TAGGED, Section};
 use wakeful_core::statuspages::incident::{Incident, NamedComponent};
@@ -16,7 +17,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::ShownMonitor;
 
-use super::figures::Figures;
+use super::figures::{Figures, PastTracks};
 use super::overlay::Basis;
 use crate::caller::Authorized;
 use crate::{Engine, Result};
@@ -35,6 +36,21 @@ impl PageMonitors {
     pub(super) fn ids(&self) -> HashMap<ComponentId, Vec<MonitorId>> {
         let ids = |monitors: &Vec<ShownMonitor>| monitors.iter().map(|one| one.id).collect();
         self.0.iter().map(|(component, monitors)| (*component, ids(monitors))).collect()
+    }
+
+    /// The memory that they take.
+    pub(super) fn bytes(&self) -> usize {
+        let monitors: usize = self.0.values().map(Vec::len).sum();
+        self.0.len() * size_of::<(ComponentId, Vec<ShownMonitor>)>()
+            + monitors * size_of::<ShownMonitor>()
+    }
+
+    /// The type of the monitor of a component that has one only.
+    fn only_kind(&self, component: ComponentId) -> Option<Kind> {
+        match self.0.get(&component)?.as_slice() {
+            [only] => Some(only.kind),
+            _ => None,
+        }
     }
 
     fn all(&self) -> Vec<MonitorId> {
@@ -56,7 +72,7 @@ impl PageMonitors {
         state: impl Fn(MonitorId) -> Option<(Status, Option<Millis>)>,
     ) -> Self {
         let current = |monitor: &ShownMonitor| match state(monitor.id) {
-            Some((status, since)) => ShownMonitor { id: monitor.id, status, since },
+            Some((status, since)) => ShownMonitor { status, since, ..*monitor },
             None => *monitor,
         };
         let all = |monitors: &Vec<ShownMonitor>| monitors.iter().map(current).collect();
@@ -95,16 +111,19 @@ impl Engine {
         let now = self.now();
         let monitors = self.monitors_of(page).await?;
         let incidents = self.store().shown_incidents(page.id).await?;
-        let figures = self.page_figures(page, &monitors.ids(), &incidents, now).await?;
+        let mut past = PastTracks::new();
+        let figures = self.page_figures(page, &monitors.ids(), &incidents, &mut past, now).await?;
         Ok(assemble(page, self.statuspage_url(page), &monitors, &incidents, &figures, now))
     }
 
-    /// Builds a page; `None` if it is gone. Its figures are those of `previous`, or else computed.
+    /// Builds a page; `None` if it is gone. Its figures are those of `previous`, or else computed
+    /// with `past`.
     pub(super) async fn build_snapshot(
         &self,
         page: StatuspageId,
         team: TeamId,
         previous: Option<&Snapshot>,
+        past: &mut PastTracks,
     ) -> Result<Option<Built>> {
         let Some(stored) = self.store().shown_statuspage(page, team).await? else {
             return Ok(None);
@@ -114,7 +133,7 @@ impl Engine {
         let incidents = self.store().shown_incidents(page.id).await?;
         let figures = match previous {
             Some(previous) => previous.components().map(|one| (one.id, Figures::of(one))).collect(),
-            None => self.page_figures(&page, &monitors.ids(), &incidents, now).await?,
+            None => self.page_figures(&page, &monitors.ids(), &incidents, past, now).await?,
         };
         let url = self.statuspage_url(&page);
         let snapshot = assemble(&page, url, &monitors, &incidents, &figures, now);
@@ -221,7 +240,8 @@ fn assemble(
     let component = |component: &Component| {
         let figures = figures.get(&component.id).unwrap_or(&none);
         let status = status_of(page, component, monitors, incidents, now);
-        shown_component(page, component, status, figures)
+        let kind = monitors.only_kind(component.id);
+        shown_component(page, component, (status, kind), figures)
     };
     let section = |section: &Section| shown::Section {
         id: section.id,
@@ -333,7 +353,7 @@ fn shown_page(page: &StatusPage, url: String) -> shown::Page {
 fn shown_component(
     page: &StatusPage,
     component: &Component,
-    status: ComponentStatus,
+    (status, kind): (ComponentStatus, Option<Kind>),
     figures: &Figures,
 ) -> shown::Component {
     let (display, own) = (&page.settings.display, &component.settings.display);
@@ -346,6 +366,7 @@ fn shown_component(
         description: localized(&settings.description, &settings.texts, "description"),
         link: text(&settings.link),
         status,
+        monitor: kind,
         only_show_if_degraded: settings.only_show_if_degraded,
         days: if display.bars { figures.days.clone() } else { Vec::new() },
         uptime: own.uptime.unwrap_or(display.uptime).then_some(figures.uptime),

@@ -3,7 +3,6 @@
 //! so that another node continues where this one has stopped.
 
 use std::time::Duration;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::statuspages::mailing::EMAIL_INTERVAL;
@@ -12,10 +11,9 @@ use wakeful_core::statuspages::subscriber::SubscriberKind;
 use wakeful_core::time::Millis;
 use wakeful_store::{Candidate, NewPageDelivery, PageQueue};
 
+use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::{Engine, Result, failpoint};
 
-/// Other nodes write events, too, without waking this one.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Much longer than the deliveries of a page with all its subscribers take.
 const LEASE: Duration = Duration::from_secs(120);
 /// Subscribers that are considered in one transaction.
@@ -23,6 +21,7 @@ const BATCH: u32 = 500;
 
 /// Writes deliveries until shutdown.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
+    let mut due_work = DueWorkReader::default();
     while !shutdown.is_cancelled() {
         match write_next(&engine, &shutdown).await {
             Ok(true) => continue,
@@ -31,9 +30,11 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
                 tracing::warn!(error = %ErrorChain(&error), "writing messages to subscribers failed, retrying in {} s", POLL_INTERVAL.as_secs());
             }
         }
+        // Other nodes write events too, without waking this one.
+        let due = async { while !due_work.next(&engine).await.page_events {} };
         tokio::select! {
             () = engine.0.page_events.notified() => {}
-            () = sleep(POLL_INTERVAL) => {}
+            () = due => {}
             () = shutdown.cancelled() => {}
         }
     }
@@ -42,9 +43,6 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
 /// Writes the deliveries of one event; false when there is none.
 async fn write_next(engine: &Engine, shutdown: &CancellationToken) -> Result<bool> {
     let store = engine.store();
-    if !store.has_statuspage_events().await? {
-        return Ok(false);
-    }
     let now = engine.now();
     let Some(event) = store.claim_statuspage_event(now, now.after(LEASE)).await? else {
         return Ok(false);

@@ -2,6 +2,7 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use std::collections::HashMap;
+use std::sync::Arc;
 use wakeful_core::access::TeamAccess;
 use wakeful_core::calendar::Date;
 use wakeful_core::history::rollup::Distribution;
@@ -20,7 +21,7 @@ use wakeful_core::statuspages::uptime::{
 use wakeful_core::time::Millis;
 use wakeful_store::TeamStore;
 
-use crate::history::tracks::{MonitorTrack, TrackQuery, monitor_track, response_days};
+use crate::history::tracks::{MonitorTrack, PastTrack, TrackQuery, monitor_track, response_days};
 use crate::{Engine, Error, Result};
 
 /// How many monitors of a page are read concurrently: others need connections, too.
@@ -31,6 +32,9 @@ const YEAR_DAYS: usize = 365;
 const SPAN_DAYS: [u32; 5] = [1, 7, 30, 90, 365];
 /// The most outages that the page of a component lists.
 const MAX_OUTAGES: usize = 100;
+
+/// The days that are over, of the monitors of each component.
+pub(super) type PastTracks = HashMap<(ComponentId, MonitorId), Arc<PastTrack>>;
 
 /// What is computed of a component's history.
 #[derive(Clone, Debug, Default)]
@@ -102,13 +106,17 @@ impl Engine {
         page: &StatusPage,
         monitors: &HashMap<ComponentId, Vec<MonitorId>>,
         incidents: &[Incident],
+        past: &mut PastTracks,
         now: Millis,
     ) -> Result<HashMap<ComponentId, Figures>> {
         let mut figures = HashMap::new();
+        past.retain(|(component, monitor), _| {
+            monitors.get(component).is_some_and(|monitors| monitors.contains(monitor))
+        });
         for component in page.components() {
             let monitors = monitors.get(&component.id).map_or(&[][..], Vec::as_slice);
             let said = Said::new(incidents, component.id, now);
-            let one = self.component_figures(page, component, monitors, &said).await?;
+            let one = self.component_figures(page, component, monitors, &said, past).await?;
             figures.insert(component.id, one);
         }
         Ok(figures)
@@ -120,6 +128,7 @@ impl Engine {
         component: &Component,
         monitors: &[MonitorId],
         said: &Said<'_>,
+        past: &mut PastTracks,
     ) -> Result<Figures> {
         let (now, zone) = (said.now, page.zone());
         let count = page.settings.display.history_days as usize;
@@ -147,14 +156,16 @@ impl Engine {
                 let from = component.settings.since.map_or(bounds[0], |since| since.max(bounds[0]));
                 starts.push(from);
                 let is_single = monitors.len() == 1 && maintenance.is_empty();
+                let own = component.settings.display.response_time;
                 let query = TrackQuery {
                     from,
-                    now,
                     by_day: zone.name() == "UTC",
-                    spans: &starts,
+                    spans: starts,
+                    with_load: own.unwrap_or(page.settings.display.response_times),
                     long_from: (!is_single).then_some(spans[4]),
                 };
-                let tracks = self.tracks(page, monitors, query).await?;
+                let known = Some((component.id, past));
+                let tracks = self.tracks(page, monitors, &query, now, known).await?;
                 let needs = component.settings.needs;
                 let of_bars: Vec<Track> = tracks.iter().map(|one| one.track.clone()).collect();
                 let all = sweep(&of_bars, needs, &maintenance, &bounds);
@@ -189,16 +200,35 @@ impl Engine {
         }
     }
 
+    /// The histories of monitors. What is over is taken from `past`, and added to it.
     async fn tracks(
         &self,
         page: &StatusPage,
         monitors: &[MonitorId],
-        query: TrackQuery<'_>,
+        query: &TrackQuery,
+        now: Millis,
+        mut past: Option<(ComponentId, &mut PastTracks)>,
     ) -> Result<Vec<MonitorTrack>> {
         let team = self.shown_team(page);
-        let each = stream::iter(monitors.to_vec()).map(|one| monitor_track(&team, one, query));
-        let tracks: Vec<Option<MonitorTrack>> = each.buffered(MAX_CONCURRENT).try_collect().await?;
-        Ok(tracks.into_iter().flatten().collect())
+        let known = |monitor| {
+            let (component, past) = past.as_ref()?;
+            past.get(&(*component, monitor)).map(Arc::clone)
+        };
+        let wanted: Vec<_> = monitors.iter().map(|one| (*one, known(*one))).collect();
+        let each = stream::iter(wanted).map(|(monitor, known)| {
+            let track = monitor_track(&team, monitor, query, now, known);
+            async move { Ok::<_, Error>((monitor, track.await?)) }
+        });
+        let read: Vec<_> = each.buffered(MAX_CONCURRENT).try_collect().await?;
+        let mut tracks = Vec::with_capacity(read.len());
+        for (monitor, found) in read {
+            let Some((track, settled)) = found else { continue };
+            tracks.push(track);
+            if let (Some((component, past)), Some(settled)) = (&mut past, settled) {
+                past.insert((*component, monitor), settled);
+            }
+        }
+        Ok(tracks)
     }
 
     async fn first_expiry(
@@ -242,11 +272,16 @@ impl Engine {
         let (dates, bounds) = days_until(now, YEAR_DAYS, &zone);
         let maintenance = said.maintenance();
         let from = component.settings.since.map_or(bounds[0], |since| since.max(bounds[0]));
-        let query =
-            TrackQuery { from, now, by_day: zone.name() == "UTC", spans: &[], long_from: None };
+        let query = TrackQuery {
+            from,
+            by_day: zone.name() == "UTC",
+            spans: Vec::new(),
+            with_load: false,
+            long_from: None,
+        };
         let tracks: Vec<Track> = match component.uptime_from() {
             UptimeFrom::Monitors => {
-                let tracks = self.tracks(&page, monitors, query).await?;
+                let tracks = self.tracks(&page, monitors, &query, now, None).await?;
                 tracks.into_iter().map(|one| one.track).collect()
             }
             UptimeFrom::Incidents | UptimeFrom::None => Vec::new(),

@@ -59,6 +59,15 @@ pub struct TemplateDraft {
     pub settings: TemplateSettings,
 }
 
+/// A postmortem to save; what is omitted stays as it is.
+#[derive(Clone, Debug)]
+pub struct PostmortemDraft {
+    pub body: Option<String>,
+    pub published: Option<bool>,
+    /// Subscribers are notified, if it is published.
+    pub notify: bool,
+}
+
 impl Engine {
     /// The incidents that fit, newest first.
     pub async fn incidents(
@@ -144,7 +153,7 @@ impl Engine {
         id: IncidentId,
         update: IncidentUpdateId,
     ) -> Result<Incident> {
-        self.change(caller, id, Action::IncidentPost, |incident, _| {
+        let changed = self.change(caller, id, Action::IncidentPost, |incident, _| {
             let place = incident.updates.iter().position(|one| one.id == update);
             let place = place.ok_or(Error::NotFound("update"))?;
             if incident.updates.len() == 1 {
@@ -158,8 +167,10 @@ impl Engine {
             }
             incident.derive_impact();
             Ok(())
-        })
-        .await
+        });
+        let changed = changed.await?;
+        self.delete_some(changed.modified).await;
+        Ok(changed)
     }
 
     /// Shows a draft on its pages.
@@ -191,20 +202,24 @@ impl Engine {
         &self,
         caller: &Authorized<permission::Respond>,
         id: IncidentId,
-        body: Option<String>,
-        published: Option<bool>,
+        draft: PostmortemDraft,
     ) -> Result<Incident> {
         self.change(caller, id, Action::IncidentPostmortem, |incident, now| {
             let old = incident.settings.postmortem.take();
-            let body = body.clone().or_else(|| old.as_ref().map(|old| old.body.clone()));
+            let body = draft.body.clone().or_else(|| old.as_ref().map(|old| old.body.clone()));
             let Some(body) = body else {
                 return Err(Error::Refused { field: "body", why: "is required".to_owned() });
             };
-            let since = old.and_then(|old| old.published);
-            let is_published = published.unwrap_or(since.is_some());
+            let since = old.as_ref().and_then(|old| old.published);
+            let is_published = draft.published.unwrap_or(since.is_some());
             let published = is_published.then(|| since.unwrap_or(now));
+            let announced = if draft.notify && is_published {
+                Some(now)
+            } else {
+                old.and_then(|old| old.announced)
+            };
             incident.settings.postmortem =
-                (!body.trim().is_empty()).then_some(Postmortem { body, published });
+                (!body.trim().is_empty()).then_some(Postmortem { body, published, announced });
             Ok(())
         })
         .await
@@ -218,10 +233,12 @@ impl Engine {
         require_all_monitors(caller)?;
         let stored = self.stored_incident(caller, id).await?;
         let team = self.store().team(caller.team_access());
-        if !team.delete_incident(&stored.incident, &self.audit(caller)).await? {
+        let by = self.audit(caller);
+        if !team.delete_incident(&stored.incident, &by).await? {
             return Err(Error::NotFound("incident"));
         }
         self.note_incident(&stored.incident);
+        self.delete_some(by.at()).await;
         Ok(())
     }
 

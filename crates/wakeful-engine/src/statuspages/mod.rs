@@ -9,6 +9,7 @@ mod figures;
 mod incidents;
 pub mod maintenance;
 mod overlay;
+pub mod snapshot_builder;
 pub mod snapshots;
 mod subscribers;
 
@@ -41,7 +42,7 @@ use crate::notifications::notifiers::require_all_monitors;
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Result, random};
 
 /// The slugs that are tried for a page that was given none.
-const MAX_SLUG_ATTEMPTS: u32 = 100;
+const MAX_SLUG_ATTEMPTS: u32 = 20;
 
 /// The settings of a page, complete and well formed.
 #[derive(Clone, Debug)]
@@ -211,10 +212,13 @@ impl Engine {
         require_all_monitors(caller)?;
         let stored = self.stored_statuspage(caller, id).await?;
         let team = self.store().team(caller.team_access());
-        if !team.delete_statuspage(&stored.page, &self.audit(caller)).await? {
+        let by = self.audit(caller);
+        if !team.delete_statuspage(&stored.page, &by).await? {
             return Err(Error::NotFound("status page"));
         }
+        self.snapshots().remove(id);
         self.note_statuspage(&stored.page);
+        self.delete_some(by.at()).await;
         Ok(())
     }
 
@@ -398,7 +402,7 @@ impl Engine {
         let slug = match (draft.slug, old) {
             (Some(slug), _) => slug,
             (None, Some(old)) => old.slug.clone(),
-            (None, None) => slug::of_name(&draft.name, attempt),
+            (None, None) => slug::of_name(&draft.name, attempt, random::bytes()),
         };
         Ok(StatusPage {
             id: old.map_or_else(|| StatuspageId::new(now, random::bytes()), |old| old.id),

@@ -25,6 +25,11 @@ impl Basis {
         let components = page.components().map(bare).collect();
         Self { shown_after: page.settings.shown_after, components, monitors }
     }
+
+    /// The memory that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.components.len() * size_of::<Component>() + self.monitors.bytes()
+    }
 }
 
 /// A component without its texts, which the snapshot has.

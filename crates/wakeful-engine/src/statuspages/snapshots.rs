@@ -1,50 +1,29 @@
 //! The status pages that this node serves, in memory. Finding a page takes no lock and makes no
-//! query. A loop builds the snapshots again when something that they show has changed, at most
-//! once a second for each page.
+//! query; `snapshot_builder.rs` builds what they show.
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use ipnet::IpNet;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
-use wakeful_core::error_chain::ErrorChain;
+use tokio::sync::{Notify, oneshot};
 use wakeful_core::id::{ComponentId, MonitorId, StatuspageId, TeamId};
 use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::page::{Access, StatusPage};
-use wakeful_core::statuspages::snapshot::{Indicator, Snapshot};
+use wakeful_core::statuspages::snapshot::{Indicator, PageStatus, Snapshot};
 use wakeful_core::statuspages::unlock::token_revision;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
-use wakeful_store::PublishedDomain;
 
-use super::overlay::Basis;
 use crate::bus::NodeMessage;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
-/// The shortest time between two snapshots of a page.
-const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// How often nodes that share a database without NATS look for changes.
-const SHARED_INTERVAL: Duration = Duration::from_secs(3);
-/// How often the figures of a page in use are computed again.
-const FIGURES_INTERVAL: Duration = Duration::from_secs(60);
-/// How often pages that nobody has requested lately are built again, and their figures.
-const IDLE_INTERVAL: Duration = Duration::from_secs(600);
-const IDLE_FIGURES_INTERVAL: Duration = Duration::from_secs(3_600);
 /// A page is in use for this long after a request.
 const IN_USE: Duration = Duration::from_secs(600);
-/// How long reading a page may take before it counts as failed.
-const BUILD_TIMEOUT: Duration = Duration::from_secs(20);
-/// The same for the list of pages, and for a query that reads nothing.
-const PING_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many pages are built in one round, so that a restart does not occupy the database.
-const MAX_BUILDS: usize = 20;
-/// How often the list of pages is read again in any case.
-const RELOAD_INTERVAL: Duration = Duration::from_secs(60);
+/// How long a visitor waits for a page that was dropped from memory.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A published page as it is served.
 pub struct Served {
@@ -57,8 +36,14 @@ pub struct Served {
     password_hash: String,
     token: Option<Digest>,
     networks: Vec<IpNet>,
-    changed: i64,
+    pub(super) changed: i64,
     snapshot: ArcSwapOption<Snapshot>,
+    /// The status of the last snapshot, also after that was dropped.
+    status: Mutex<PageStatus>,
+    /// Its snapshot was dropped to save memory, and is built again for the next visitor.
+    is_dropped: AtomicBool,
+    /// Visitors who wait for the snapshot.
+    waiting: Mutex<Vec<oneshot::Sender<Arc<Snapshot>>>>,
     /// When it was last requested.
     used: AtomicI64,
 }
@@ -73,32 +58,85 @@ pub enum Found {
 }
 
 /// All published pages.
-#[derive(Default)]
-struct Index {
-    pages: HashMap<StatuspageId, Arc<Served>>,
-    slugs: HashMap<String, Found>,
+#[derive(Clone, Default)]
+pub(super) struct Index {
+    pub(super) pages: HashMap<StatuspageId, Arc<Served>>,
+    pub(super) slugs: HashMap<String, Found>,
     /// In lower case.
-    domains: HashMap<String, Arc<Served>>,
+    pub(super) domains: HashMap<String, Arc<Served>>,
 }
 
 /// The pages in memory.
 #[derive(Default)]
 pub struct Snapshots {
-    index: ArcSwap<Index>,
-    is_loaded: AtomicBool,
+    pub(super) index: ArcSwap<Index>,
+    pub(super) is_loaded: AtomicBool,
     /// The pages that show each monitor, as far as they were built.
-    monitors: ArcSwap<HashMap<MonitorId, Vec<StatuspageId>>>,
+    pub(super) monitors: ArcSwap<HashMap<MonitorId, Vec<StatuspageId>>>,
     /// The page of each component, as far as pages were built.
-    components: ArcSwap<HashMap<ComponentId, StatuspageId>>,
-    reload: AtomicBool,
-    changed: Mutex<HashSet<StatuspageId>>,
-    wake: Notify,
+    pub(super) components: ArcSwap<HashMap<ComponentId, StatuspageId>>,
+    pub(super) reload: AtomicBool,
+    pub(super) changed: Mutex<HashSet<StatuspageId>>,
+    pub(super) wake: Notify,
+    /// The memory of all pages, without what is rendered of them.
+    pub(super) bytes: AtomicUsize,
 }
 
 impl Served {
-    /// What the page shows; `None` until it was built for the first time.
+    /// What the page shows; `None` until it was built for the first time, and while it is dropped.
     pub fn snapshot(&self) -> Option<Arc<Snapshot>> {
         self.snapshot.load_full()
+    }
+
+    /// The status of the page; that of a page without data until it was built.
+    pub(crate) fn status(&self) -> PageStatus {
+        *lock(&self.status)
+    }
+
+    /// Shows a new snapshot.
+    pub(super) fn show(&self, snapshot: Snapshot) {
+        let snapshot = Arc::new(snapshot);
+        *lock(&self.status) = snapshot.status;
+        self.snapshot.store(Some(Arc::clone(&snapshot)));
+        self.is_dropped.store(false, Ordering::Relaxed);
+        for visitor in lock(&self.waiting).drain(..) {
+            // Some have gone.
+            let _ = visitor.send(Arc::clone(&snapshot));
+        }
+    }
+
+    /// Drops the snapshot until somebody requests the page.
+    pub(super) fn drop_snapshot(&self) {
+        self.is_dropped.store(true, Ordering::Relaxed);
+        self.snapshot.store(None);
+    }
+
+    /// Nobody waits any longer: the page cannot be built now.
+    pub(super) fn refuse_waiting(&self) {
+        lock(&self.waiting).clear();
+    }
+
+    /// Whether its snapshot was dropped to save memory.
+    pub fn is_dropped(&self) -> bool {
+        self.is_dropped.load(Ordering::Relaxed)
+    }
+
+    /// Whether the snapshot was dropped, and nobody waits for it.
+    pub(super) fn is_resting(&self) -> bool {
+        self.is_dropped() && lock(&self.waiting).is_empty()
+    }
+
+    pub(super) fn last_used(&self) -> Millis {
+        Millis(self.used.load(Ordering::Relaxed))
+    }
+
+    /// Continues with what is known of the page in its former state.
+    pub(super) fn follow(&self, former: &Self) {
+        self.snapshot.store(former.snapshot.load_full());
+        *lock(&self.status) = former.status();
+        self.is_dropped.store(former.is_dropped(), Ordering::Relaxed);
+        *lock(&self.waiting) = std::mem::take(&mut *lock(&former.waiting));
+        self.used.store(former.used.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// Notes a request, so that the page stays up to date.
@@ -106,8 +144,8 @@ impl Served {
         self.used.store(now.0, Ordering::Relaxed);
     }
 
-    fn is_in_use(&self, now: Millis) -> bool {
-        now.since(Millis(self.used.load(Ordering::Relaxed))) < IN_USE
+    pub(super) fn is_in_use(&self, now: Millis) -> bool {
+        now.since(self.last_used()) < IN_USE
     }
 
     /// Whether an address may see the page.
@@ -134,7 +172,7 @@ impl Served {
         self.access == Access::Token && self.token == Some(Digest::of(token))
     }
 
-    fn of(page: &StatusPage, changed: i64) -> Self {
+    pub(super) fn of(page: &StatusPage, changed: i64) -> Self {
         Self {
             id: page.id,
             team: page.team,
@@ -146,6 +184,9 @@ impl Served {
             networks: page.settings.allowed_networks.clone(),
             changed,
             snapshot: ArcSwapOption::empty(),
+            status: Mutex::default(),
+            is_dropped: AtomicBool::new(false),
+            waiting: Mutex::default(),
             used: AtomicI64::new(i64::MIN),
         }
     }
@@ -189,10 +230,45 @@ impl Snapshots {
         self.is_loaded.load(Ordering::Relaxed)
     }
 
+    /// What a page shows; one that was dropped from memory is built first.
+    pub async fn shown(&self, page: &Served) -> Option<Arc<Snapshot>> {
+        let shown = page.snapshot();
+        if shown.is_some() || !page.is_dropped() {
+            return shown;
+        }
+        let (visitor, built) = oneshot::channel();
+        lock(&page.waiting).push(visitor);
+        if let Some(shown) = page.snapshot() {
+            return Some(shown);
+        }
+        self.wake.notify_one();
+        tokio::time::timeout(WAIT_TIMEOUT, built).await.ok()?.ok()
+    }
+
+    /// The memory that the pages take, without what is rendered of them.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     /// The status of a page; `none` unless it was built.
     pub(super) fn indicator(&self, page: StatuspageId) -> Indicator {
-        let snapshot = self.by_id(page).and_then(|served| served.snapshot());
-        snapshot.map_or(Indicator::None, |snapshot| snapshot.status.indicator)
+        self.by_id(page).map_or(Indicator::None, |served| served.status().indicator)
+    }
+
+    /// Removes a page that was deleted, before the list of pages is read again.
+    pub(super) fn remove(&self, page: StatuspageId) {
+        self.index.rcu(|index| {
+            let mut index = Index::clone(index);
+            let former = index.pages.remove(&page).map(|served| served.slug.clone());
+            let leads_there = |found: &Found| match found {
+                Found::Page(served) => served.id == page,
+                Found::Moved(slug) => former.as_ref() == Some(slug),
+                Found::Unknown => true,
+            };
+            index.slugs.retain(|_, found| !leads_there(found));
+            index.domains.retain(|_, served| served.id != page);
+            index
+        });
     }
 
     /// Makes the loop read the pages again.
@@ -218,6 +294,11 @@ impl Snapshots {
 }
 
 impl Engine {
+    /// The memory that status pages may take, in bytes.
+    pub fn page_memory(&self) -> usize {
+        self.settings().page_memory
+    }
+
     /// Announces that a monitor has another status.
     pub(crate) fn note_status_change(&self, monitor: MonitorId) {
         if self.snapshots().shows_any() {
@@ -245,297 +326,6 @@ impl Engine {
     }
 }
 
-/// What the loop knows of a page.
-struct PageState {
-    built: Option<Instant>,
-    figures_at: Option<Instant>,
-    /// The revision of the page that was built.
-    changed: i64,
-    monitors: Vec<MonitorId>,
-    /// What its statuses follow from while the database is unavailable.
-    basis: Option<Basis>,
-    revision: u64,
-    failed_since: Option<Millis>,
-}
-
-/// Builds snapshots until shutdown.
-pub async fn run(engine: Engine, shutdown: CancellationToken) {
-    let mut builder = Builder::default();
-    engine.snapshots().reload();
-    loop {
-        let wait = builder.round(&engine).await;
-        tokio::select! {
-            () = sleep(wait) => {}
-            () = async {
-                engine.snapshots().wake.notified().await;
-                // Changes of the same moment are shown together.
-                sleep(Duration::from_millis(50)).await;
-            } => {}
-            () = shutdown.cancelled() => break,
-        }
-    }
-}
-
-#[derive(Default)]
-struct Builder {
-    pages: HashMap<StatuspageId, PageState>,
-    waiting: HashSet<StatuspageId>,
-    looked_at: Option<Instant>,
-    /// The database did not respond in this round.
-    is_unavailable: bool,
-    changes: Option<(i64, i64)>,
-}
-
-impl Builder {
-    /// Builds what is due; returns how long nothing else is.
-    async fn round(&mut self, engine: &Engine) -> Duration {
-        let snapshots = engine.snapshots();
-        self.is_unavailable = false;
-        match tokio::time::timeout(PING_TIMEOUT, self.read_index(engine)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                tracing::warn!(error = %ErrorChain(&error), "reading status pages failed, retrying in {} s", SHARED_INTERVAL.as_secs());
-                snapshots.reload.store(true, Ordering::Relaxed);
-                self.is_unavailable = error.is_unavailable();
-            }
-            Err(_) => {
-                tracing::warn!(
-                    "reading status pages took too long, retrying in {} s",
-                    SHARED_INTERVAL.as_secs()
-                );
-                snapshots.reload.store(true, Ordering::Relaxed);
-                self.is_unavailable = true;
-            }
-        }
-        self.waiting.extend(lock(&snapshots.changed).drain());
-        let index = snapshots.index.load_full();
-        self.pages.retain(|page, _| index.pages.contains_key(page));
-        self.waiting.retain(|page| index.pages.contains_key(page));
-        let now = engine.now();
-        let is_polling = engine.store().is_shared() && !engine.bus().is_connected();
-        let mut due: Vec<(bool, bool, Arc<Served>)> = Vec::new();
-        let mut soon = false;
-        for (id, served) in &index.pages {
-            let in_use = served.is_in_use(now);
-            match self.due(*id, served, in_use, is_polling) {
-                Some(figures) => due.push((in_use, figures, Arc::clone(served))),
-                None => soon |= self.is_changed(*id, served),
-            }
-        }
-        // Requested pages first.
-        due.sort_by_key(|(in_use, _, served)| (!in_use, served.id));
-        let more = due.len() > MAX_BUILDS;
-        if !due.is_empty() && !self.is_unavailable {
-            // A database that hangs is noticed before each page waits for it.
-            let ping = tokio::time::timeout(PING_TIMEOUT, engine.store().ping()).await;
-            self.is_unavailable = !matches!(ping, Ok(Ok(())));
-        }
-        for (_, figures, served) in due.into_iter().take(MAX_BUILDS) {
-            self.waiting.remove(&served.id);
-            self.build(engine, &served, figures).await;
-        }
-        self.publish_parts(engine, &index);
-        report_age(engine, &index);
-        match () {
-            () if more || soon => MIN_INTERVAL,
-            () if is_polling => SHARED_INTERVAL,
-            () if index.pages.is_empty() => RELOAD_INTERVAL,
-            () => MIN_INTERVAL * 5,
-        }
-    }
-
-    /// Whether a page is to be built, and whether with its figures.
-    fn due(
-        &self,
-        id: StatuspageId,
-        served: &Served,
-        in_use: bool,
-        is_polling: bool,
-    ) -> Option<bool> {
-        let Some(state) = self.pages.get(&id) else { return Some(true) };
-        let age = state.built.map_or(Duration::MAX, |at| at.elapsed());
-        let figures_age = state.figures_at.map_or(Duration::MAX, |at| at.elapsed());
-        let figures_due =
-            figures_age >= if in_use { FIGURES_INTERVAL } else { IDLE_FIGURES_INTERVAL };
-        let is_edited = state.changed != served.changed;
-        let every = match () {
-            () if self.is_changed(id, served) => MIN_INTERVAL,
-            () if state.failed_since.is_some() => SHARED_INTERVAL,
-            () if in_use && is_polling => SHARED_INTERVAL,
-            () if in_use => FIGURES_INTERVAL,
-            () => IDLE_INTERVAL,
-        };
-        (age >= every).then_some(figures_due || is_edited)
-    }
-
-    /// Whether a page was edited, or one of its monitors has another status.
-    fn is_changed(&self, id: StatuspageId, served: &Served) -> bool {
-        self.waiting.contains(&id)
-            || self.pages.get(&id).is_some_and(|state| state.changed != served.changed)
-    }
-
-    async fn build(&mut self, engine: &Engine, served: &Arc<Served>, with_figures: bool) {
-        let started = Instant::now();
-        let old = self.pages.remove(&served.id);
-        let mut state = old.unwrap_or_else(|| PageState {
-            built: None,
-            figures_at: None,
-            changed: 0,
-            monitors: Vec::new(),
-            basis: None,
-            revision: 0,
-            failed_since: None,
-        });
-        let before = served.snapshot.load_full();
-        let previous = before.as_deref().filter(|_| !with_figures);
-        let built = if self.is_unavailable {
-            Err(None)
-        } else {
-            let build = engine.build_snapshot(served.id, served.team, previous);
-            let built = tokio::time::timeout(BUILD_TIMEOUT, build).await;
-            built.map_or(Err(None), |built| built.map_err(Some))
-        };
-        match built {
-            Ok(Some(built)) => {
-                let mut snapshot = built.snapshot;
-                let is_same = before.as_ref().is_some_and(|before| shows_same(before, &snapshot));
-                state.revision += u64::from(!is_same);
-                // Differs after a restart, too.
-                snapshot.revision = (started_revision(engine) << 20) + state.revision;
-                served.snapshot.store(Some(Arc::new(snapshot)));
-                if previous.is_none() {
-                    state.figures_at = Some(started);
-                }
-                (state.monitors, state.changed) = (built.monitors, served.changed);
-                state.basis = Some(built.basis);
-                state.failed_since = None;
-            }
-            // Deleted meanwhile.
-            Ok(None) => {}
-            Err(error) => {
-                let since = *state.failed_since.get_or_insert(engine.now());
-                if let (Some(before), Some(basis)) = (&before, &state.basis) {
-                    let mut snapshot = engine.overlay(basis, before, since);
-                    state.revision += u64::from(!shows_same(before, &snapshot));
-                    snapshot.revision = (started_revision(engine) << 20) + state.revision;
-                    served.snapshot.store(Some(Arc::new(snapshot)));
-                }
-                // The other pages of this round need not wait for it as well.
-                self.is_unavailable |= error.as_ref().is_none_or(Error::is_unavailable);
-                if let Some(error) = error {
-                    tracing::warn!(page.id = %served.id, error = %ErrorChain(&error), "building status page {} failed, retrying in {} s", served.id, SHARED_INTERVAL.as_secs());
-                }
-            }
-        }
-        state.built = Some(Instant::now());
-        self.pages.insert(served.id, state);
-        metrics::counter!("wakeful_statuspage_snapshots_total").increment(1);
-    }
-
-    /// Reads the list of pages again if something has changed.
-    async fn read_index(&mut self, engine: &Engine) -> Result<()> {
-        let snapshots = engine.snapshots();
-        let is_asked = snapshots.reload.swap(false, Ordering::Relaxed);
-        let store = engine.store();
-        let every = if store.is_shared() && !engine.bus().is_connected() {
-            SHARED_INTERVAL
-        } else {
-            RELOAD_INTERVAL
-        };
-        let is_due = self.looked_at.is_none_or(|at| at.elapsed() >= every);
-        if !is_asked && !is_due {
-            return Ok(());
-        }
-        let changes = store.statuspage_changes().await?;
-        self.looked_at = Some(Instant::now());
-        if self.changes == Some(changes) {
-            return Ok(());
-        }
-        let old = snapshots.index.load_full();
-        let mut index = Index::default();
-        for published in store.published_pages().await? {
-            let id = published.page.id;
-            let known = old.pages.get(&id);
-            let served = match known {
-                Some(known) if known.changed == published.changed => Arc::clone(known),
-                _ => Arc::new(Served::of(&published.page, published.changed)),
-            };
-            if let Some(known) = known.filter(|known| !Arc::ptr_eq(known, &served)) {
-                served.snapshot.store(known.snapshot.load_full());
-                served.used.store(known.used.load(Ordering::Relaxed), Ordering::Relaxed);
-            }
-            index.slugs.insert(served.slug.clone(), Found::Page(Arc::clone(&served)));
-            index.pages.insert(id, served);
-        }
-        for slug in store.published_slugs().await?.into_iter().filter(|one| !one.is_current) {
-            if let Some(page) = index.pages.get(&slug.page) {
-                let moved = Found::Moved(page.slug.clone());
-                index.slugs.entry(slug.slug).or_insert(moved);
-            }
-        }
-        let verify = engine.verifies_domains();
-        let is_served = |one: &PublishedDomain| one.is_verified || !verify;
-        for domain in store.published_domains().await?.into_iter().filter(is_served) {
-            if let Some(page) = index.pages.get(&domain.page) {
-                index.domains.insert(domain.domain, Arc::clone(page));
-            }
-        }
-        snapshots.index.store(Arc::new(index));
-        snapshots.is_loaded.store(true, Ordering::Relaxed);
-        self.changes = Some(changes);
-        Ok(())
-    }
-
-    /// Makes the pages of monitors and components known.
-    fn publish_parts(&self, engine: &Engine, index: &Index) {
-        let mut shown: HashMap<MonitorId, Vec<StatuspageId>> = HashMap::new();
-        for (page, state) in &self.pages {
-            for monitor in &state.monitors {
-                shown.entry(*monitor).or_default().push(*page);
-            }
-        }
-        let snapshots = engine.snapshots();
-        if **snapshots.monitors.load() != shown {
-            snapshots.monitors.store(Arc::new(shown));
-        }
-        let mut components = HashMap::new();
-        for (page, served) in &index.pages {
-            let Some(snapshot) = served.snapshot() else { continue };
-            components.extend(snapshot.components().map(|one| (one.id, *page)));
-        }
-        if **snapshots.components.load() != components {
-            snapshots.components.store(Arc::new(components));
-        }
-    }
-}
-
-/// Reports the age of the oldest data of the pages in use.
-fn report_age(engine: &Engine, index: &Index) {
-    let now = engine.now();
-    let in_use = index.pages.values().filter(|page| page.is_in_use(now));
-    let ages = in_use.filter_map(|page| Some(now.since(page.snapshot()?.as_of)));
-    let oldest = ages.max().unwrap_or_default();
-    metrics::gauge!("wakeful_statuspage_age_seconds").set(oldest.as_secs_f64());
-}
-
-/// Whether two snapshots show the same, apart from when they were built.
-fn shows_same(one: &Snapshot, two: &Snapshot) -> bool {
-    let text = |snapshot: &Snapshot| {
-        let mut value = serde_json::to_value(snapshot).unwrap_or_default();
-        if let Some(fields) = value.as_object_mut() {
-            fields.remove("as_of");
-            fields.remove("revision");
-        }
-        value
-    };
-    text(one) == text(two)
-}
-
-/// Seconds since 1970 at which this node was started.
-fn started_revision(engine: &Engine) -> u64 {
-    (engine.0.started.0.max(0) / 1_000).cast_unsigned()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -171,6 +171,7 @@ impl Engine {
                 Err(Error::Refused { field: "address", why: why.to_owned() })
             }
             AddSubscriberOutcome::LimitReached => Err(too_many()),
+            AddSubscriberOutcome::Missing => Err(Error::NotFound("status page")),
             AddSubscriberOutcome::PlanLimit => Err(self.too_many_subscribers(plan.as_ref())),
         }
     }
@@ -211,6 +212,7 @@ impl Engine {
             Err(AddSubscriberOutcome::PlanLimit) => {
                 Err(self.too_many_subscribers(plan.as_ref()).into())
             }
+            Err(AddSubscriberOutcome::Missing) => Err(Error::NotFound("status page").into()),
             Err(_) => Err(too_many().into()),
         }
     }
@@ -416,7 +418,8 @@ impl Engine {
             }
             AddSubscriberOutcome::Known(_)
             | AddSubscriberOutcome::Unsubscribed
-            | AddSubscriberOutcome::TooOften => {}
+            | AddSubscriberOutcome::TooOften
+            | AddSubscriberOutcome::Missing => {}
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use wakeful_core::statuspages::i18n::{Messages, Subscriptions, fill};
 use wakeful_core::statuspages::incident::{Incident, NamedComponent, Update};
 use wakeful_core::statuspages::markdown::{escape, to_html, to_text, visible};
 use wakeful_core::statuspages::page::{StatusPage, localized};
-use wakeful_core::statuspages::snapshot::{Impact, IncidentStatus};
+use wakeful_core::statuspages::snapshot::{Impact, IncidentKind, IncidentStatus};
 use wakeful_core::statuspages::subscriber::{EventType, Subscriber, SubscriberKind, WebhookFormat};
 use wakeful_core::time::Millis;
 
@@ -36,6 +36,45 @@ pub struct News<'a> {
     pub incident: &'a Incident,
     pub update: &'a Update,
     pub at: Millis,
+}
+
+impl<'a> News<'a> {
+    /// The published postmortem, with its time, if this is about it.
+    pub fn postmortem(&self) -> Option<(&'a str, Millis)> {
+        let postmortem = self.incident.settings.postmortem.as_ref()?;
+        let published = postmortem.published.filter(|_| self.kind == EventType::Postmortem)?;
+        Some((&postmortem.body, published))
+    }
+
+    /// When it is shown to have been written.
+    fn shown_at(&self) -> Millis {
+        self.postmortem().map_or(self.update.display_at, |(_, published)| published)
+    }
+
+    /// A postmortem is an update of its own, as in Statuspage.
+    fn id(&self) -> String {
+        match self.postmortem() {
+            Some(_) => format!("{}-postmortem", self.incident.id),
+            None => self.update.id.to_string(),
+        }
+    }
+
+    fn status(&self) -> &'static str {
+        match self.postmortem() {
+            Some(_) => "postmortem",
+            None => self.update.status.as_str(),
+        }
+    }
+
+    /// The type of a message to a webhook.
+    fn event(&self) -> &'static str {
+        let kind = match (self.kind, self.incident.kind) {
+            (EventType::Postmortem, IncidentKind::Incident) => EventType::IncidentUpdated,
+            (EventType::Postmortem, IncidentKind::Maintenance) => EventType::MaintenanceUpdated,
+            (kind, _) => kind,
+        };
+        kind.as_str()
+    }
 }
 
 /// A page and one of its subscribers.
@@ -92,8 +131,17 @@ impl Subscription<'_> {
         body.get(self.language()).to_owned()
     }
 
-    fn status(&self, incident: &Incident, status: IncidentStatus) -> &'static str {
-        if incident.settings.cancelled && status == IncidentStatus::Completed {
+    /// The text of an update, or of the postmortem.
+    fn news_body(&self, news: &News<'_>) -> String {
+        news.postmortem().map_or_else(|| self.body(news.update), |(body, _)| body.to_owned())
+    }
+
+    fn status(&self, news: &News<'_>) -> &'static str {
+        let status = news.update.status;
+        if news.postmortem().is_some() {
+            return self.messages().postmortem;
+        }
+        if news.incident.settings.cancelled && status == IncidentStatus::Completed {
             return self.messages().cancelled;
         }
         self.messages().incident_status(status)
@@ -188,7 +236,7 @@ fn subject(subscription: &Subscription<'_>, news: &[News<'_>]) -> String {
     let incidents = by_incident(news);
     let about = match (&incidents[..], news.last()) {
         ([_], Some(last)) => {
-            let status = subscription.status(last.incident, last.update.status);
+            let status = subscription.status(last);
             format!("{}: {status}", subscription.title(last.incident))
         }
         _ => fill(subscription.texts().several_updates, &[("count", &news.len().to_string())]),
@@ -216,15 +264,15 @@ fn text(subscription: &Subscription<'_>, news: &[News<'_>]) -> String {
         let of = incident[0].incident;
         let _ = writeln!(text, "{}\n", subscription.title(of));
         for one in incident {
-            let status = subscription.status(of, one.update.status);
-            let _ = writeln!(text, "{status}, {}", subscription.time(one.update.display_at));
+            let status = subscription.status(one);
+            let _ = writeln!(text, "{status}, {}", subscription.time(one.shown_at()));
             if one.kind == EventType::MaintenanceReminder
                 && let Some(start) = of.settings.scheduled_for
             {
                 let _ =
                     writeln!(text, "{}", fill(s.begins_at, &[("time", &subscription.time(start))]));
             }
-            let _ = writeln!(text, "\n{}\n", to_text(&subscription.body(one.update)));
+            let _ = writeln!(text, "\n{}\n", to_text(&subscription.news_body(one)));
         }
         if let Some(window) = subscription.window(of) {
             let _ = writeln!(text, "{}: {window}", m.maintenance);
@@ -271,8 +319,8 @@ fn html(subscription: &Subscription<'_>, news: &[News<'_>]) -> String {
             escape(&subscription.title(of))
         );
         for one in incident {
-            let status = subscription.status(of, one.update.status);
-            let time = escape(&subscription.time(one.update.display_at));
+            let status = subscription.status(one);
+            let time = escape(&subscription.time(one.shown_at()));
             let _ = writeln!(html, "<p><strong>{}</strong> {time}</p>", escape(status));
             if one.kind == EventType::MaintenanceReminder
                 && let Some(start) = of.settings.scheduled_for
@@ -280,7 +328,7 @@ fn html(subscription: &Subscription<'_>, news: &[News<'_>]) -> String {
                 let begins = fill(s.begins_at, &[("time", &subscription.time(start))]);
                 let _ = writeln!(html, "<p>{}</p>", escape(&begins));
             }
-            let _ = writeln!(html, "<div>{}</div>", to_html(&subscription.body(one.update)));
+            let _ = writeln!(html, "<div>{}</div>", to_html(&subscription.news_body(one)));
         }
         if let Some(window) = subscription.window(of) {
             let _ = writeln!(html, "<p>{}: {}</p>", escape(m.maintenance), escape(&window));
@@ -393,12 +441,12 @@ fn chat(kind: SubscriberKind) -> Option<BuiltinTemplate> {
 fn body(subscription: &Subscription<'_>, news: &News<'_>) -> Result<String, String> {
     let settings = &subscription.subscriber.settings;
     if let Some(template) = chat(subscription.subscriber.kind) {
-        let message = to_text(&subscription.body(news.update));
+        let message = to_text(&subscription.news_body(news));
         let message: String = message.chars().take(MAX_CHAT_LENGTH).collect();
         let link = subscription.link(news.incident);
         let title = headline(subscription, news);
         let color = color(news.incident);
-        let fields = chat_fields(news.kind.as_str(), &title, &message, &link, color, news.at);
+        let fields = chat_fields(news.event(), &title, &message, &link, color, news.at);
         let context = TemplateContext::of_fields(fields);
         return template::render_for_receiver(template, &context).map_err(|why| why.0);
     }
@@ -410,7 +458,7 @@ fn body(subscription: &Subscription<'_>, news: &News<'_>) -> Result<String, Stri
 }
 
 fn headline(subscription: &Subscription<'_>, news: &News<'_>) -> String {
-    let status = subscription.status(news.incident, news.update.status);
+    let status = subscription.status(news);
     let title = subscription.title(news.incident);
     format!("{}: {title} ({status})", subscription.page_name())
 }
@@ -455,7 +503,7 @@ fn page(subscription: &Subscription<'_>) -> Value {
 }
 
 fn standard(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
-    let News { incident, update, .. } = news;
+    let incident = news.incident;
     let time = |at: Option<Millis>| at.map(|at| at.to_string());
     let components: Vec<Value> = subscription
         .components(incident)
@@ -463,7 +511,7 @@ fn standard(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
         .map(|one| json!({"id": one.id, "name": one.name, "status": one.status.as_str()}))
         .collect();
     json!({
-        "type": news.kind.as_str(),
+        "type": news.event(),
         "timestamp": news.at.to_string(),
         "text": headline(subscription, news),
         "data": {
@@ -481,10 +529,10 @@ fn standard(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
                 "scheduled_until": time(incident.settings.scheduled_until),
             },
             "update": {
-                "id": update.id,
-                "status": update.status.as_str(),
-                "body": to_text(&subscription.body(update)),
-                "display_at": update.display_at.to_string(),
+                "id": news.id(),
+                "status": news.status(),
+                "body": to_text(&subscription.news_body(news)),
+                "display_at": news.shown_at().to_string(),
             },
             "components": components,
             "unsubscribe": subscription.unsubscribe(),
@@ -496,7 +544,7 @@ fn standard(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
 fn statuspage(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
     let incident = news.incident;
     let time = |at: Option<Millis>| at.map(|at| at.to_string());
-    let updates: Vec<Value> = incident
+    let mut updates: Vec<Value> = incident
         .updates
         .iter()
         .map(|update| {
@@ -511,6 +559,19 @@ fn statuspage(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
             })
         })
         .collect();
+    if let Some((body, published)) = news.postmortem() {
+        let published = published.to_string();
+        let postmortem = json!({
+            "id": news.id(),
+            "incident_id": incident.id,
+            "status": news.status(),
+            "body": to_text(body),
+            "created_at": published,
+            "updated_at": published,
+            "display_at": published,
+        });
+        updates.insert(0, postmortem);
+    }
     let monitoring =
         incident.updates.iter().rev().find(|one| one.status == IncidentStatus::Monitoring);
     json!({

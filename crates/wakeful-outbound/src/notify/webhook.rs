@@ -15,6 +15,8 @@ use super::{Preview, Validated};
 use crate::net::Net;
 use crate::net::guard::Guard;
 
+const NO_EQUIVALENT: &str = "nothing to send: the receiver has no equivalent of this event";
+
 /// Sends an event to its receiver. `link` is the page of the monitor.
 pub fn deliver<'a>(
     net: &'a Net,
@@ -25,6 +27,9 @@ pub fn deliver<'a>(
     now: Millis,
 ) -> BoxFuture<'a, Outcome> {
     Box::pin(async move {
+        if skips(&hook.template, event) {
+            return Outcome::Delivered(NO_EQUIVALENT.to_owned());
+        }
         match composed(net, team, hook, event, link, now).await {
             Ok(message) => message.send(net, now).await,
             Err(why) => Outcome::Refused(why),
@@ -36,14 +41,22 @@ pub(super) fn validate(guard: &Guard, hook: &WebhookSpec) -> Validated {
     vec![("webhook.url", guard.validate_url(&hook.url))]
 }
 
-/// The body; `url` is its target, if known yet.
+fn skips(template: &Template, event: &Event) -> bool {
+    matches!(template, Template::Builtin(builtin) if builtin.skips(&event.kind))
+}
+
+/// The body, empty if nothing is sent; `url` is its target, if known yet.
 pub(super) fn preview(
     template: &Template,
     event: &Event,
     link: &str,
     url: Option<&Url>,
 ) -> Result<Preview, Invalid> {
-    let body = render_body(template, event, link, url)?;
+    let body = if skips(template, event) {
+        String::new()
+    } else {
+        render_body(template, event, link, url)?
+    };
     let (content_type, requests) = (content_type(&body), Vec::new());
     Ok(Preview { subject: None, content_type, body, html: None, requests })
 }

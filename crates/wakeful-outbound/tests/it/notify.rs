@@ -137,6 +137,30 @@ async fn every_builtin_template_renders_what_its_receiver_expects() {
 }
 
 #[tokio::test]
+async fn a_degraded_monitor_is_an_incident_or_nothing_to_other_receivers() {
+    let duty = || Template::Builtin(BuiltinTemplate::PagerDuty);
+    for (kind, action, severity) in [
+        ("monitor.degraded", "trigger", "warning"),
+        ("monitor.restored", "resolve", "info"),
+        ("alert.acknowledged", "acknowledge", "info"),
+    ] {
+        let body = sent(duty(), "/v2/enqueue?routing_key=R0", &event(kind)).await;
+        assert_eq!(
+            (&body["event_action"], &body["payload"]["severity"]),
+            (&json!(action), &json!(severity))
+        );
+    }
+    // Uptime Kuma has no such status.
+    let receiver = Receiver::start().await;
+    let kuma = hook(&receiver.url, Template::Builtin(BuiltinTemplate::UptimeKuma));
+    for kind in ["monitor.degraded", "monitor.restored"] {
+        let outcome = webhook::deliver(&net(), team(), &kuma, &event(kind), LINK, NOW).await;
+        assert!(matches!(outcome, Outcome::Delivered(_)), "{outcome:?}");
+    }
+    assert_eq!(receiver.count(), 0);
+}
+
+#[tokio::test]
 async fn a_custom_template_is_used_and_a_failing_one_falls_back() {
     let own = Template::parse(r#"{"say": {{ (title)|tojson }}, "n": {{ down_seconds }}}"#).unwrap();
     let body = sent(own, "/hook", &event("monitor.down")).await;

@@ -8,7 +8,7 @@ use wakeful_core::alerting::state::AlertState;
 use wakeful_core::alerting::step::{AcknowledgedOutage, Facts, Report};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{AlertId, EventId, TeamId};
-use wakeful_core::notifications::event;
+use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 
@@ -67,6 +67,13 @@ impl StoredEvent {
     pub fn event(&self, alert: AlertId) -> Option<NewEvent> {
         let kind = event::TYPES.iter().find(|kind| **kind == self.kind)?;
         Some(NewEvent { id: self.id, kind, alert, body: self.body.clone() })
+    }
+
+    /// Whether a monitor is no longer degraded because it is down.
+    fn is_replaced(&self) -> bool {
+        self.kind == event::RESTORED
+            && Event::parse(&self.body)
+                .is_some_and(|event| event.data.health.as_deref() == Some("down"))
     }
 
     /// The sequence number of the verdict that it reports.
@@ -190,6 +197,7 @@ impl Row {
         let opened: Option<StoredEvent> = self.opened.as_deref().map(parse).transpose()?;
         let closed: Option<StoredEvent> = self.closed.as_deref().map(parse).transpose()?;
         let report = |event: &Option<StoredEvent>| match event {
+            Some(event) if event.is_replaced() => Report::Replaced,
             Some(_) => Report::Pending,
             None => Report::Elsewhere,
         };

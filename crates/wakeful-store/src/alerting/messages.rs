@@ -6,6 +6,7 @@ use std::time::Duration;
 use uuid::Uuid;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId, UserId};
 use wakeful_core::notifications::message_rules::MessageRules;
+use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
@@ -55,6 +56,8 @@ pub enum Audience {
     Notified,
     /// Both of them.
     LinkedOrNotified,
+    /// Those that have reported the alert to a receiver that keeps an incident open.
+    Incidents,
     /// The personal notifier of this user.
     User(UserId),
     /// These, each after its delay.
@@ -117,6 +120,14 @@ struct Recipient {
     rules: MessageRules,
     /// Whether anything was sent to it.
     sent: bool,
+    /// Whether its receiver keeps an incident open until the alert ends.
+    keeps_incidents: bool,
+}
+
+impl Recipient {
+    fn is_in(&self, audience: &Audience) -> bool {
+        self.sent && (*audience != Audience::Incidents || self.keeps_incidents)
+    }
 }
 
 from_row!(Recipient, |row| Self {
@@ -128,6 +139,7 @@ from_row!(Recipient, |row| Self {
         row.try_get("quiet")?
     ),
     sent: row.try_get::<i64, _>("sent")? == 1,
+    keeps_incidents: Kind::parse(row.try_get("notifier_kind")?).is_ok_and(Kind::keeps_incidents),
 });
 
 impl Store {
@@ -191,15 +203,20 @@ impl Store {
                         let known: HashSet<NotifierId> = known.map(|one| one.notifier).collect();
                         self.add_recipients(tx, decision, message, to, &known, &mut rows).await?;
                     }
-                    _ => rows.extend(known.filter(|one| one.sent).filter_map(|one| {
-                        let event = &message.event;
-                        // Everybody who knows of it learns of its end, however urgent it is now.
-                        let at =
-                            one.rules.later_try(event.kind, decision.severity, message.created)?;
-                        crowded
-                            .takes_more(decision, message, one.notifier)
-                            .then(|| DeliveryRow::of(decision, message, event, one.notifier, at))
-                    })),
+                    _ => {
+                        rows.extend(known.filter(|one| one.is_in(&message.to)).filter_map(|one| {
+                            let event = &message.event;
+                            // Everybody who knows of it learns of its end, however urgent it is now.
+                            let at = one.rules.later_try(
+                                event.kind,
+                                decision.severity,
+                                message.created,
+                            )?;
+                            crowded.takes_more(decision, message, one.notifier).then(|| {
+                                DeliveryRow::of(decision, message, event, one.notifier, at)
+                            })
+                        }));
+                    }
                 }
             }
             new.extend(self.insert_rows(tx, &rows, decisions.len()).await?);
@@ -351,6 +368,7 @@ impl Store {
         either!(
             self,
             sqlite: "select d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet,
+                        n.kind as notifier_kind,
                         cast(max(case when d.is_step and d.state = 'failed' and d.attempts = 0
                                       then 0 else 1 end) as bigint) as sent
                  from json_each($1) r
@@ -359,8 +377,9 @@ impl Store {
                  where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
                                 'monitor.degraded', 'alert.escalated')
                  and n.disabled_at is null
-                 group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet",
+                 group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet, n.kind",
             postgres: "select d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet,
+                        n.kind as notifier_kind,
                         cast(max(case when d.is_step and d.state = 'failed' and d.attempts = 0
                                       then 0 else 1 end) as bigint) as sent
                  from json_array_elements_text(cast($1 as json)) r
@@ -369,7 +388,7 @@ impl Store {
                  where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
                                 'monitor.degraded', 'alert.escalated')
                  and n.disabled_at is null
-                 group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet"
+                 group by d.alert_id, d.notifier_id, n.events, n.min_severity, n.quiet, n.kind"
         )
     }
 

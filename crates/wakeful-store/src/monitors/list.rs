@@ -159,7 +159,8 @@ impl TeamStore<'_> {
             let select = sqlx::query_as::<_, Row>(sql);
             let mut rows = with_filter!(select, self, filter).fetch(db);
             while let Some(row) = rows.try_next().await? {
-                found.push(row.with_links(&self.store.keyring, &[])?);
+                let stored = row.with_links(&self.store.keyring, &[]);
+                found.push(stored.or_else(|why| row.unreadable(why))?);
             }
         });
         Ok(found)

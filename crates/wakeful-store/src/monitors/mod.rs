@@ -38,6 +38,8 @@ pub struct StoredMonitor {
     pub seq: i64,
     /// The number of times it was saved; a higher one is newer.
     pub revision: i64,
+    /// Only its id and its name are those of the monitor, because the rest could not be read.
+    pub unreadable: bool,
 }
 
 /// A notifier as shown with a monitor that is linked to it.

@@ -322,19 +322,39 @@ impl TeamStore<'_> {
 
     /// Sets the team's ping key. The previous one no longer works.
     pub async fn set_ping_key(&self, key: &Secret, by: &AuditContext) -> Result<()> {
+        let sql = "update teams set ping_key = $2, ping_key_digest = $3 where id = $1";
+        self.write_ping_key(sql, key, by).await
+    }
+
+    /// Sets the team's ping key, unless it has one.
+    pub async fn add_ping_key(&self, key: &Secret, by: &AuditContext) -> Result<()> {
+        let sql = "update teams set ping_key = $2, ping_key_digest = $3
+                   where id = $1 and ping_key is null";
+        self.write_ping_key(sql, key, by).await
+    }
+
+    async fn write_ping_key(
+        &self,
+        sql: &'static str,
+        key: &Secret,
+        by: &AuditContext,
+    ) -> Result<()> {
         let context = context(PING_KEY, self.team.uuid());
         let sealed = self.store.keyring.seal(&context, key.expose().as_bytes());
         let name = self.display_name().await?;
         let mut tx = self.store.begin().await?;
-        within!(tx, |db| {
-            sqlx::query("update teams set ping_key = $2, ping_key_digest = $3 where id = $1")
+        let is_set = within!(tx, |db| {
+            sqlx::query(sql)
                 .bind(self.team.uuid())
                 .bind(&sealed[..])
                 .bind(&Digest::of(key.expose()).0[..])
                 .execute(db)
-                .await?;
-            Ok::<_, sqlx::Error>(())
+                .await
+                .map(|done| done.rows_affected() == 1)
         })?;
+        if !is_set {
+            return Ok(());
+        }
         let changes = vec![Change::of_secret("ping_key")];
         let object = Object::new(ObjectKind::Team, &self.team, &name);
         let entry = NewEntry::new(Action::TeamUpdate, object, changes);

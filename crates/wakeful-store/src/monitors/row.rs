@@ -3,9 +3,11 @@
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::flapping::FlapLimit;
 use wakeful_core::id::{MonitorId, PolicyId, TeamId};
+use wakeful_core::monitors::spec::ApiSpec;
 use wakeful_core::monitors::{Description, Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
@@ -193,7 +195,50 @@ impl Row {
             usual: maybe_json(self.baseline.as_deref())?,
             seq: self.seq,
             revision: self.revision,
+            unreadable: false,
         })
+    }
+
+    /// Stands for a monitor that cannot be read, because a later version has saved it for
+    /// example. It must not hide the others in a list.
+    pub(super) fn unreadable(&self, why: StoreError) -> Result<StoredMonitor> {
+        let Ok(name) = Name::parse(&self.name) else { return Err(why) };
+        let Ok(heartbeat_interval) = Interval::of_api(86_400) else { return Err(why) };
+        let id = self.id;
+        tracing::error!(monitor.id = %id, error = %ErrorChain(&why), "reading monitor {id} failed, listing its name only");
+        let monitor = Monitor {
+            id,
+            team: self.team,
+            name,
+            spec: Spec::Api(ApiSpec::default()),
+            isactive: self.isactive,
+            heartbeat_interval,
+            timeout: None,
+            retries: 0,
+            retry_interval: None,
+            resend_interval: None,
+            severity: Severity::default(),
+            policy: None,
+            upside_down_mode: false,
+            tags: Tags::default(),
+            notifiers: Vec::new(),
+            depends_on: Vec::new(),
+            flapping: FlapLimit::default(),
+            regions: Regions::default(),
+            quorum: Quorum::default(),
+            assertions: Vec::new(),
+            evidence: EvidenceLevel::default(),
+            degraded: None,
+            slo: None,
+            push_token: None,
+            ping_uuid: None,
+            description: Description::default(),
+            created: Millis(self.created),
+            modified: Millis(self.modified),
+        };
+        let (seq, revision) = (self.seq, self.revision);
+        let state = State::default();
+        Ok(StoredMonitor { monitor, state, usual: None, seq, revision, unreadable: true })
     }
 
     fn state(&self) -> Result<State> {

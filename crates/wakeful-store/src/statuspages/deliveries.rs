@@ -13,7 +13,8 @@ use wakeful_core::time::Millis;
 
 use super::events::PageQueue;
 use super::incidents::object as incident_object;
-use super::subscribers::{SubscriberRow, subscriber_columns};
+use super::subscriber_rows::{SubscriberRow, subscriber_columns};
+use crate::deletion::deleted_pages;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::json;
 use crate::notifications::deliveries::{count_claim, crashes_before};
@@ -148,17 +149,23 @@ impl Store {
     ) -> Result<Vec<DueSubscriber>> {
         let sql = either!(
             self,
-            sqlite: "select subscriber_id, page_id from statuspage_deliveries
+            sqlite: concat!(
+                "select subscriber_id, page_id from statuspage_deliveries
                  where queue = $1 and next_try <= $2 and lease_until <= $2
                  and page_id not in (select unhex(value) from json_each($3))
-                 order by next_try
-                 limit $4",
-            postgres: "select subscriber_id, page_id from statuspage_deliveries
+                 and page_id not in ",
+                deleted_pages!(),
+                " order by next_try limit $4"
+            ),
+            postgres: concat!(
+                "select subscriber_id, page_id from statuspage_deliveries
                  where queue = $1 and next_try <= $2 and lease_until <= $2
                  and page_id not in (
                      select cast(value as uuid) from json_array_elements_text(cast($3 as json)))
-                 order by next_try
-                 limit $4"
+                 and page_id not in ",
+                deleted_pages!(),
+                " order by next_try limit $4"
+            )
         );
         let without: Vec<String> =
             without.iter().map(|page| page.uuid().simple().to_string()).collect();
@@ -190,7 +197,8 @@ impl Store {
             sqlx::query_as(concat!(
                 "select ",
                 subscriber_columns!(),
-                " from subscribers s where s.id = $1"
+                " from subscribers s where s.id = $1 and s.page_id not in ",
+                deleted_pages!()
             ))
             .bind(subscriber.uuid())
             .fetch_optional(db)

@@ -7,11 +7,11 @@ use uuid::Uuid;
 use wakeful_core::id::{EventId, IncidentId, IncidentUpdateId, StatuspageId, SubscriberId, TeamId};
 use wakeful_core::statuspages::incident::{Incident, Update};
 use wakeful_core::statuspages::subscriber::{
-    EventType, SubscriberKind, SubscriberSettings, announced, event_id,
+    EventType, SubscriberKind, SubscriberSettings, announced, announces_postmortem, event_id,
 };
 use wakeful_core::time::Millis;
 
-use crate::dialect::{Tx, either, from_row, read, within, write};
+use crate::dialect::{Tx, either, from_row, read, within, write, write_lazily};
 use crate::{Result, Store};
 
 /// An event whose deliveries only this caller writes until the lease ends.
@@ -95,6 +95,12 @@ pub(super) async fn announce(
         .map(|update| (EventType::of(incident, update), update, 0))
         .collect();
     events.extend(reminder(before, incident));
+    if announces_postmortem(before, incident)
+        && let Some(newest) = incident.updates.first()
+    {
+        let at = (incident.modified.0 / 1_000) as u32;
+        events.push((EventType::Postmortem, newest, at));
+    }
     if events.is_empty() {
         return Ok(());
     }
@@ -170,17 +176,6 @@ impl Store {
             .bind(now.0)
             .bind(lease.0)
             .fetch_optional(db)
-            .await
-        })?)
-    }
-
-    /// Whether there are events whose deliveries are not written.
-    pub async fn has_statuspage_events(&self) -> Result<bool> {
-        Ok(read!(self, |db| {
-            sqlx::query_scalar(
-                "select exists (select 1 from statuspage_events where completed is null)",
-            )
-            .fetch_one(db)
             .await
         })?)
     }
@@ -279,10 +274,35 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes events from before `oldest` with their deliveries; true when there are more.
+    /// Deletes events from before `oldest`, first their deliveries, in parts; true when there are
+    /// more.
     pub async fn prune_statuspage_events(&self, oldest: Millis) -> Result<bool> {
-        const DELETE_BATCH: i64 = 10;
-        Ok(write!(self, |db| {
+        const DELIVERIES: i64 = 500;
+        const EVENTS: i64 = 100;
+        let oldest = EventId::new(oldest, [0; 10]).uuid();
+        let deliveries = write_lazily!(self, |db| {
+            sqlx::query(
+                "delete from statuspage_deliveries where (subscriber_id, event_id) in (
+                     select d.subscriber_id, d.event_id
+                     from (select id from statuspage_events
+                           where id < $1 and completed is not null
+                           order by id
+                           limit $2) e
+                     cross join statuspage_deliveries d
+                     where d.event_id = e.id
+                     limit $3)",
+            )
+            .bind(oldest)
+            .bind(EVENTS)
+            .bind(DELIVERIES)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        if deliveries >= DELIVERIES.cast_unsigned() {
+            return Ok(true);
+        }
+        Ok(write_lazily!(self, |db| {
             sqlx::query(
                 "delete from statuspage_events where id in (
                      select id from statuspage_events
@@ -290,11 +310,11 @@ impl Store {
                      order by id
                      limit $2)",
             )
-            .bind(EventId::new(oldest, [0; 10]).uuid())
-            .bind(DELETE_BATCH)
+            .bind(oldest)
+            .bind(EVENTS)
             .execute(db)
             .await
-            .map(|done| done.rows_affected() >= DELETE_BATCH.cast_unsigned())
+            .map(|done| done.rows_affected() >= EVENTS.cast_unsigned())
         })?)
     }
 }

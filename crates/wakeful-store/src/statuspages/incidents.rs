@@ -1,34 +1,24 @@
 //! The incidents of teams, with their components, pages and updates.
 
-use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
-use wakeful_core::id::{ComponentId, IncidentId, IncidentRuleId, StatuspageId};
-use wakeful_core::statuspages::incident::{
-    Incident, IncidentSettings, IncidentSource, IncidentState, MAX_OPEN, NamedComponent, Update,
-    UpdateSettings,
-};
+use wakeful_core::id::{ComponentId, IncidentId, IncidentRuleId, IncidentUpdateId, StatuspageId};
+use wakeful_core::statuspages::incident::{Incident, MAX_OPEN};
 use wakeful_core::statuspages::schedule;
-use wakeful_core::statuspages::snapshot::{ComponentStatus, Impact, IncidentKind, IncidentStatus};
+use wakeful_core::statuspages::snapshot::IncidentKind;
 use wakeful_core::time::Millis;
 
 use super::events::announce;
+use super::incident_rows::{StoredIncident, incident_columns, uuids};
 use super::pages::note_change;
 use crate::accounts::team::lock_team;
-use crate::deletion::deleted_teams;
-use crate::dialect::{Tx, either, from_row, read, within};
+use crate::deletion::{deleted_teams, hidden_team, hide_pages_of};
+use crate::dialect::{Tx, either, read, within};
 use crate::monitors::json;
 use crate::{AuditContext, NewEntry, Result, SaveTeamOutcome, Store, TeamStore};
 
 /// The most incidents of a page that are read for it.
 const MAX_SHOWN: i64 = 500;
-
-/// An incident with the revision that a change must name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredIncident {
-    pub incident: Incident,
-    pub revision: i64,
-}
 
 /// Which incidents to list.
 #[derive(Clone, Debug, Default)]
@@ -60,76 +50,13 @@ impl ListedState {
     }
 }
 
-macro_rules! columns {
-    () => {
-        "i.id, i.team_id, i.kind, i.title, i.state, i.status, i.impact, i.settings, i.source,
-         i.rule_id, i.started, i.resolved, i.revision, i.created, i.modified"
-    };
-}
-
-fn decode(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
-    sqlx::Error::Decode(error.into())
-}
-
-from_row!(StoredIncident, |row| Self {
-    incident: Incident {
-        id: row.try_get::<Uuid, _>(0)?.into(),
-        team: row.try_get::<Uuid, _>(1)?.into(),
-        kind: IncidentKind::parse(row.try_get(2)?).map_err(decode)?,
-        title: row.try_get(3)?,
-        state: IncidentState::parse(row.try_get(4)?).map_err(decode)?,
-        status: IncidentStatus::parse(row.try_get(5)?).map_err(decode)?,
-        impact: Impact::parse(row.try_get(6)?).map_err(decode)?,
-        settings: serde_json::from_str::<IncidentSettings>(row.try_get(7)?).map_err(decode)?,
-        source: IncidentSource::parse(row.try_get(8)?).map_err(decode)?,
-        rule: row.try_get::<Option<Uuid>, _>(9)?.map(IncidentRuleId::from),
-        started: Millis(row.try_get(10)?),
-        resolved: row.try_get::<Option<i64>, _>(11)?.map(Millis),
-        components: Vec::new(),
-        pages: Vec::new(),
-        updates: Vec::new(),
-        created: Millis(row.try_get(13)?),
-        modified: Millis(row.try_get(14)?),
-    },
-    revision: row.try_get(12)?,
-});
-
-struct UpdateRow(IncidentId, Update);
-
-from_row!(UpdateRow, |row| Self(
-    row.try_get::<Uuid, _>("incident_id")?.into(),
-    Update {
-        id: row.try_get::<Uuid, _>("id")?.into(),
-        status: IncidentStatus::parse(row.try_get("status")?).map_err(decode)?,
-        body: row.try_get("body")?,
-        settings: serde_json::from_str::<UpdateSettings>(row.try_get("settings")?)
-            .map_err(decode)?,
-        display_at: Millis(row.try_get("display_at")?),
-        by_rule: row.try_get("by_rule")?,
-        created: Millis(row.try_get("created")?),
-        edited: row.try_get::<Option<i64>, _>("edited")?.map(Millis),
-    }
-));
-
-struct NamedRow(IncidentId, NamedComponent);
-
-from_row!(NamedRow, |row| Self(
-    row.try_get::<Uuid, _>("incident_id")?.into(),
-    NamedComponent {
-        id: row.try_get::<Uuid, _>("component_id")?.into(),
-        page: row.try_get::<Uuid, _>("page_id")?.into(),
-        name: row.try_get("name")?,
-        status: ComponentStatus::parse(row.try_get("status")?).map_err(decode)?,
-    }
-));
-
 impl TeamStore<'_> {
     /// The incidents that fit, newest first.
     pub async fn incidents(&self, query: &IncidentQuery) -> Result<Vec<StoredIncident>> {
         let found: Vec<StoredIncident> = read!(self.store, |db| {
             sqlx::query_as(concat!(
                 "select ",
-                columns!(),
+                incident_columns!(),
                 " from incidents i where i.team_id = $1
                  and ($2 is null or i.id < $2)
                  and ($3 is null or exists (select 1 from incident_pages p
@@ -231,14 +158,16 @@ impl TeamStore<'_> {
         Ok(SaveTeamOutcome::Done)
     }
 
-    /// False if the team has no such incident.
+    /// Hides an incident, so that its rows can be deleted; false if the team has no such one.
     pub async fn delete_incident(&self, incident: &Incident, by: &AuditContext) -> Result<bool> {
         let mut tx = self.store.begin().await?;
         note_change(&mut tx, &incident.all_pages()).await?;
+        let hidden = hidden_team(&mut tx, by.at()).await?;
         let deleted = within!(tx, |db| {
-            sqlx::query("delete from incidents where id = $1 and team_id = $2")
+            sqlx::query("update incidents set team_id = $3 where id = $1 and team_id = $2")
                 .bind(incident.id.uuid())
                 .bind(self.team.uuid())
+                .bind(hidden.uuid())
                 .execute(db)
                 .await
                 .map(|done| done.rows_affected() == 1)
@@ -246,6 +175,13 @@ impl TeamStore<'_> {
         if !deleted {
             return Ok(false);
         }
+        within!(tx, |db| {
+            sqlx::query("delete from incident_pages where incident_id = $1")
+                .bind(incident.id.uuid())
+                .execute(db)
+                .await?;
+        });
+        hide_pages_of(&mut tx, hidden, by.at()).await?;
         let entry = NewEntry::new(Action::IncidentDelete, object(incident), Vec::new());
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
@@ -259,7 +195,7 @@ impl Store {
         let found: Vec<StoredIncident> = read!(self, |db| {
             sqlx::query_as(concat!(
                 "select ",
-                columns!(),
+                incident_columns!(),
                 " from incident_pages p
                  join incidents i on i.id = p.incident_id
                  where p.page_id = $1 and i.state = 'published'
@@ -285,7 +221,7 @@ impl Store {
         let found: Vec<StoredIncident> = read!(self, |db| {
             sqlx::query_as(concat!(
                 "select ",
-                columns!(),
+                incident_columns!(),
                 " from incident_pages p
                  join incidents i on i.id = p.incident_id
                  where p.page_id = $1 and i.state = 'published'
@@ -331,10 +267,15 @@ impl Store {
     /// An incident of any team, for the loops.
     pub async fn read_incident(&self, id: IncidentId) -> Result<Option<StoredIncident>> {
         let found: Option<StoredIncident> = read!(self, |db| {
-            sqlx::query_as(concat!("select ", columns!(), " from incidents i where i.id = $1"))
-                .bind(id.uuid())
-                .fetch_optional(db)
-                .await
+            sqlx::query_as(concat!(
+                "select ",
+                incident_columns!(),
+                " from incidents i where i.id = $1 and i.team_id not in ",
+                deleted_teams!()
+            ))
+            .bind(id.uuid())
+            .fetch_optional(db)
+            .await
         })?;
         Ok(self.with_parts(found.into_iter().collect()).await?.pop())
     }
@@ -372,77 +313,6 @@ impl Store {
         }
         tx.commit().await?;
         Ok(true)
-    }
-
-    /// Adds the components, pages and updates.
-    async fn with_parts(&self, mut found: Vec<StoredIncident>) -> Result<Vec<StoredIncident>> {
-        if found.is_empty() {
-            return Ok(found);
-        }
-        let ids: Vec<Uuid> = found.iter().map(|stored| stored.incident.id.uuid()).collect();
-        let ids = uuids(&ids);
-        let components = either!(
-            self,
-            sqlite: "select incident_id, component_id, page_id, name, status
-                     from incident_components
-                     where incident_id in (select unhex(value) from json_each($1))
-                     order by incident_id, position",
-            postgres: "select incident_id, component_id, page_id, name, status
-                       from incident_components
-                       where incident_id in (select cast(value as uuid)
-                           from json_array_elements_text(cast($1 as json)))
-                       order by incident_id, position"
-        );
-        let pages = either!(
-            self,
-            sqlite: "select incident_id, page_id, is_whole
-                     from incident_pages
-                     where incident_id in (select unhex(value) from json_each($1))
-                     order by page_id",
-            postgres: "select incident_id, page_id, is_whole
-                       from incident_pages
-                       where incident_id in (select cast(value as uuid)
-                           from json_array_elements_text(cast($1 as json)))
-                       order by page_id"
-        );
-        let updates = either!(
-            self,
-            sqlite: "select id, incident_id, status, body, settings, display_at, by_rule, created,
-                            edited
-                     from incident_updates
-                     where incident_id in (select unhex(value) from json_each($1))
-                     order by display_at desc, id desc",
-            postgres: "select id, incident_id, status, body, settings, display_at, by_rule, created,
-                            edited
-                       from incident_updates
-                       where incident_id in (select cast(value as uuid)
-                           from json_array_elements_text(cast($1 as json)))
-                       order by display_at desc, id desc"
-        );
-        let components: Vec<NamedRow> =
-            read!(self, |db| sqlx::query_as(components).bind(&ids).fetch_all(db).await)?;
-        let pages: Vec<(Uuid, Uuid, bool)> =
-            read!(self, |db| sqlx::query_as(pages).bind(&ids).fetch_all(db).await)?;
-        let updates: Vec<UpdateRow> =
-            read!(self, |db| sqlx::query_as(updates).bind(&ids).fetch_all(db).await)?;
-        let mut places: HashMap<IncidentId, &mut Incident> =
-            found.iter_mut().map(|one| (one.incident.id, &mut one.incident)).collect();
-        for NamedRow(id, component) in components {
-            if let Some(incident) = places.get_mut(&id) {
-                incident.components.push(component);
-            }
-        }
-        for (id, page, is_whole) in pages {
-            if let Some(incident) = places.get_mut(&IncidentId::from(id)).filter(|_| is_whole) {
-                incident.pages.push(page.into());
-            }
-        }
-        for UpdateRow(id, update) in updates {
-            if let Some(incident) = places.get_mut(&id) {
-                incident.updates.push(update);
-            }
-        }
-        Ok(found)
     }
 }
 
@@ -549,23 +419,17 @@ async fn write_parts(tx: &mut Tx, before: Option<&Incident>, incident: &Incident
                 // A page may have been deleted with the components that are still named.
                 sqlx::query(
                     "insert into incident_pages (incident_id, page_id, is_whole)
-                     select $1, p.id, $3 from statuspages p where p.id = $2",
+                     select $1, p.id, $3 from statuspages p where p.id = $2 and p.team_id = $4",
                 )
                 .bind(incident.id.uuid())
                 .bind(page.uuid())
                 .bind(incident.pages.contains(page))
+                .bind(incident.team.uuid())
                 .execute(&mut *db)
                 .await?;
             }
         }
         let old = before.map_or(&[][..], |before| &before.updates);
-        for gone in old.iter().filter(|old| incident.updates.iter().all(|one| one.id != old.id)) {
-            sqlx::query("delete from incident_updates where id = $1 and incident_id = $2")
-                .bind(gone.id.uuid())
-                .bind(incident.id.uuid())
-                .execute(&mut *db)
-                .await?;
-        }
         for update in incident.updates.iter().filter(|update| !old.contains(update)) {
             sqlx::query(
                 "insert into incident_updates
@@ -589,11 +453,39 @@ async fn write_parts(tx: &mut Tx, before: Option<&Incident>, incident: &Incident
             .await?;
         }
     });
+    let old = before.map_or(&[][..], |before| &before.updates);
+    for gone in old.iter().filter(|old| incident.updates.iter().all(|one| one.id != old.id)) {
+        hide_update(tx, incident, gone.id).await?;
+    }
     note_change(tx, &affected).await
 }
 
-fn uuids(ids: &[Uuid]) -> String {
-    json(&ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>())
+/// Moves an update to an incident that is deleted, so that its messages can be deleted in parts.
+async fn hide_update(tx: &mut Tx, incident: &Incident, update: IncidentUpdateId) -> Result<()> {
+    let hidden = hidden_team(tx, incident.modified).await?;
+    within!(*tx, |db| {
+        sqlx::query(
+            "insert into incidents
+             (id, team_id, kind, title, state, status, impact, settings, source, started, created,
+              modified)
+             select $1, $2, i.kind, '', i.state, i.status, i.impact, i.settings, i.source,
+                    i.started, i.created, i.modified
+             from incidents i where i.id = $3",
+        )
+        // The ids of different kinds of rows may be the same.
+        .bind(update.uuid())
+        .bind(hidden.uuid())
+        .bind(incident.id.uuid())
+        .execute(&mut *db)
+        .await?;
+        for sql in [
+            "update incident_updates set incident_id = $1 where id = $1 and incident_id = $2",
+            "update statuspage_events set incident_id = $1 where update_id = $1 and incident_id = $2",
+        ] {
+            sqlx::query(sql).bind(update.uuid()).bind(incident.id.uuid()).execute(&mut *db).await?;
+        }
+    });
+    hide_pages_of(tx, hidden, incident.modified).await
 }
 
 pub(super) fn object(incident: &Incident) -> Object {

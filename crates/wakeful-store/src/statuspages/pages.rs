@@ -11,6 +11,7 @@ use wakeful_core::time::Millis;
 
 use super::rows::{StoredPage, seal};
 use crate::accounts::team::lock_team;
+use crate::deletion::{hidden_team, hide_pages_of};
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::{id_array, json};
 use crate::{AuditContext, NewEntry, Result, TeamStore};
@@ -237,14 +238,17 @@ impl TeamStore<'_> {
         Ok(SavePageOutcome::Done)
     }
 
-    /// Deletes a page with everything that only it shows; false if the team has no such page.
+    /// Hides a page with everything that only it shows, so that its rows can be deleted; false if
+    /// the team has no such page.
     pub async fn delete_statuspage(&self, page: &StatusPage, by: &AuditContext) -> Result<bool> {
         let mut tx = self.store.begin().await?;
+        let hidden = hidden_team(&mut tx, by.at()).await?;
         let deleted = within!(tx, |db| {
-            sqlx::query("delete from statuspages where id = $1 and team_id = $2")
+            sqlx::query("update statuspages set team_id = $3 where id = $1 and team_id = $2")
                 .bind(page.id.uuid())
                 .bind(self.team.uuid())
-                .execute(&mut *db)
+                .bind(hidden.uuid())
+                .execute(db)
                 .await
                 .map(|done| done.rows_affected() == 1)
         })?;
@@ -253,13 +257,23 @@ impl TeamStore<'_> {
         }
         within!(tx, |db| {
             sqlx::query(
-                "delete from incidents where team_id = $1
-                 and not exists (select 1 from incident_pages p where p.incident_id = incidents.id)",
+                "update incidents set team_id = $3
+                 where team_id = $2
+                 and id in (select p.incident_id from incident_pages p where p.page_id = $1)
+                 and not exists (select 1 from incident_pages o
+                                 where o.incident_id = incidents.id and o.page_id <> $1)",
             )
+            .bind(page.id.uuid())
             .bind(self.team.uuid())
-            .execute(db)
+            .bind(hidden.uuid())
+            .execute(&mut *db)
             .await?;
+            sqlx::query("delete from incident_pages where page_id = $1")
+                .bind(page.id.uuid())
+                .execute(db)
+                .await?;
         });
+        hide_pages_of(&mut tx, hidden, by.at()).await?;
         let entry = NewEntry::new(Action::StatuspageDelete, object(page), Vec::new());
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;

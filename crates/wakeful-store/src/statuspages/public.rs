@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 use wakeful_core::id::{MonitorId, StatuspageId, TeamId};
+use wakeful_core::monitors::Kind;
 use wakeful_core::statuspages::component::MAX_TAGGED;
 use wakeful_core::statuspages::page::StatusPage;
 use wakeful_core::time::Millis;
@@ -38,6 +39,7 @@ from_row!(PublishedSlug, |row| Self {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownMonitor {
     pub id: MonitorId,
+    pub kind: Kind,
     pub status: Status,
     /// Since when it has this status.
     pub since: Option<Millis>,
@@ -47,6 +49,8 @@ from_row!(ShownMonitor, |row| {
     let status: &str = row.try_get("status")?;
     Self {
         id: row.try_get::<Uuid, _>("id")?.into(),
+        kind: Kind::parse(row.try_get("kind")?)
+            .map_err(|error| sqlx::Error::Decode(error.into()))?,
         status: Status::parse(status)
             .ok_or_else(|| sqlx::Error::Decode("the status of a monitor is damaged".into()))?,
         since: row.try_get::<Option<i64>, _>("since")?.map(Millis),
@@ -102,10 +106,13 @@ impl Store {
     /// The name of a page, published or not.
     pub async fn statuspage_name(&self, page: StatuspageId) -> Result<Option<String>> {
         Ok(read!(self, |db| {
-            sqlx::query_scalar("select name from statuspages where id = $1")
-                .bind(page.uuid())
-                .fetch_optional(db)
-                .await
+            sqlx::query_scalar(concat!(
+                "select name from statuspages where id = $1 and team_id not in ",
+                deleted_teams!()
+            ))
+            .bind(page.uuid())
+            .fetch_optional(db)
+            .await
         })?)
     }
 
@@ -126,11 +133,11 @@ impl Store {
     ) -> Result<Vec<ShownMonitor>> {
         let sql = either!(
             self,
-            sqlite: "select m.id, s.status, s.since
+            sqlite: "select m.id, m.kind, s.status, s.since
                  from monitors m join monitor_states s on s.monitor_id = m.id
                  where m.team_id = $1 and m.isactive
                  and m.id in (select unhex(value) from json_each($2))",
-            postgres: "select m.id, s.status, s.since
+            postgres: "select m.id, m.kind, s.status, s.since
                  from monitors m join monitor_states s on s.monitor_id = m.id
                  where m.team_id = $1 and m.isactive
                  and m.id in (
@@ -145,7 +152,7 @@ impl Store {
     pub async fn tagged_monitors(&self, team: TeamId, tag: &str) -> Result<Vec<ShownMonitor>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select m.id, s.status, s.since
+                "select m.id, m.kind, s.status, s.since
                  from monitors m
                  join monitor_tags t on t.monitor_id = m.id
                  join monitor_states s on s.monitor_id = m.id

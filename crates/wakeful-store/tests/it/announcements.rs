@@ -103,6 +103,9 @@ async fn finds_what_is_due(store: Store) {
         mail: false,
         maintenance: false,
         incidents: false,
+        page_events: false,
+        page_messages: false,
+        page_messages_waiting: false,
     };
     let due_at = async |now: Millis| {
         let at = StreamTime { now, latest: now.after(MINUTE) };

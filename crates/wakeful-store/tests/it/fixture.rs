@@ -79,6 +79,7 @@ pub(crate) fn stored(monitor: &Monitor, revision: i64) -> StoredMonitor {
         usual: None,
         seq: 0,
         revision,
+        unreadable: false,
     }
 }
 

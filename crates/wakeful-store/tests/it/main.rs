@@ -17,4 +17,5 @@ mod nodes;
 mod probes;
 mod record;
 mod schema;
+mod statuspages;
 mod turns;

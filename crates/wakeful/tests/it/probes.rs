@@ -17,7 +17,7 @@ use wakeful_testkit::{Client, DatabaseKind, NatsServer, User, until};
 
 use crate::process::{Installation, Probe, Server, signal};
 
-const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const METRICS: &str = "metrics";
 const OTHER_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
@@ -93,7 +93,7 @@ async fn answer(mut stream: TcpStream, seen: Arc<Mutex<TargetState>>) {
 /// The client's socket of a connection. All clients have the same address, so it is
 /// identified by its ports. While many connections are opened and closed, the table may
 /// omit one.
-fn socket((from, to): (u16, u16)) -> Option<String> {
+pub(crate) fn socket((from, to): (u16, u16)) -> Option<String> {
     let port = |address: &str| u16::from_str_radix(address.split_once(':')?.1, 16).ok();
     (0..10).find_map(|_| {
         let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
@@ -106,7 +106,7 @@ fn socket((from, to): (u16, u16)) -> Option<String> {
 }
 
 /// Whether a process has this socket open.
-fn has(pid: u32, socket: &str) -> bool {
+pub(crate) fn has(pid: u32, socket: &str) -> bool {
     let Ok(open) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
     open.flatten().any(|fd| {
         std::fs::read_link(fd.path()).is_ok_and(|link| link.as_path() == Path::new(socket))

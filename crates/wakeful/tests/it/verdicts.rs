@@ -2,7 +2,11 @@
 //! and the reason that it must result in. All rows run at one time against the real binary, in a
 //! network namespace of their own with name servers, routes and an authority of the test.
 
+mod jobs;
+mod lossy_echo;
 mod peers;
+mod regions;
+mod speed;
 
 use serde_json::{Value, json};
 use sqlx::Connection as _;
@@ -13,7 +17,9 @@ use tokio::time::Instant;
 use wakeful_testkit::{Client, DatabaseKind, Hook, Receiver, User, until};
 
 use crate::process::Installation;
+use lossy_echo::LOSSY;
 use peers::Peers;
+use regions::Probes;
 
 const INSIDE: &str = "WAKEFUL_TEST_INSIDE_NAMESPACE";
 const DATABASE: &str = "WAKEFUL_TEST_POSTGRES";
@@ -28,19 +34,47 @@ const FINGERPRINT: &str = "00000000000000000000000000000000000000000000000000000
 enum Verdict {
     Up,
     Down(&'static str),
+    Degraded(&'static str),
     Unknown,
 }
-use Verdict::{Down, Unknown, Up};
+use Verdict::{Degraded, Down, Unknown, Up};
 
 struct Row {
     name: &'static str,
     /// The fields of the monitor that differ from the usual ones.
     monitor: Value,
     verdict: Verdict,
+    /// The notifications before the one that reports the verdict.
+    before: &'static [&'static str],
+    /// How many checks there are before the one that the verdict follows from.
+    late: u64,
 }
 
 fn row(name: &'static str, monitor: Value, verdict: Verdict) -> Row {
-    Row { name, monitor, verdict }
+    // By default, three of five checks must be affected.
+    let late = if matches!(verdict, Degraded(_)) { 2 } else { 0 };
+    Row { name, monitor, verdict, before: &[], late }
+}
+
+impl Row {
+    /// The same after other notifications, and after so many checks.
+    fn after(self, before: &'static [&'static str], late: u64) -> Self {
+        Self { before, late, ..self }
+    }
+
+    /// The types of all notifications, in order.
+    fn events(&self) -> Vec<&'static str> {
+        let last = match self.verdict {
+            Up | Unknown => None,
+            Down(_) => Some("monitor.down"),
+            Degraded(_) => Some("monitor.degraded"),
+        };
+        self.before.iter().copied().chain(last).collect()
+    }
+
+    fn is_job(&self) -> bool {
+        self.monitor["type"] == "api"
+    }
 }
 
 /// A monitor of a URL.
@@ -56,6 +90,13 @@ fn asserting(url: impl AsRef<str>, assertion: Value) -> Value {
 
 fn tcp(hostname: &str, port: u16) -> Value {
     json!({"type": "tcp", "hostname": hostname, "port": port})
+}
+
+/// A monitor with more fields.
+#[expect(clippy::needless_pass_by_value, reason = "the rows of the table are shorter")]
+fn with(mut monitor: Value, more: Value) -> Value {
+    monitor.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    monitor
 }
 
 /// The query of the address of a name.
@@ -85,6 +126,11 @@ fn dns_rows(peers: &Peers) -> Vec<Row> {
         row("dangling alias", at("dangling.test"), Down("dns_nxdomain")),
         row("loop of aliases", at("loop.test"), Down("dns_servfail")),
         row("own resolver silent", at("silent.test"), Unknown),
+        row(
+            "slow answer",
+            with(dns("slow.test", none()), json!({"degraded": {"slow": 300}})),
+            Degraded("slow"),
+        ),
         row("wrong answer", dns("good.test", other), Down("dns_answer")),
         row("not authenticated", dns("good.test", signed), Down("dnssec")),
         row("one of two name servers silent", at("half.test"), Up),
@@ -107,6 +153,15 @@ fn network_rows(peers: &Peers) -> Vec<Row> {
         row("denied by the guard", at("metadata.test"), Unknown),
         row("no echo", json!({"type": "ping", "hostname": "192.0.2.2"}), Down("no_reply")),
         row("echo", json!({"type": "ping", "hostname": "127.0.0.1"}), Up),
+        row(
+            "two of five echoes lost",
+            json!({"type": "ping", "hostname": LOSSY, "ping": {"count": 5, "spacing": 20},
+                "assertions": [{"source": "loss", "comparison": "at_most", "target": 20,
+                    "fails_as": "degraded"}]}),
+            Degraded("packet_loss"),
+        )
+        // It waits a second for each lost echo, and then skips a check.
+        .after(&[], 5),
     ]
 }
 
@@ -117,8 +172,10 @@ fn tls_rows(peers: &Peers) -> Vec<Row> {
     let good = format!("https://good.test:{}/", peers.https.port);
     let pinned = json!({"source": "certificate", "property": "fingerprint",
         "comparison": "equals", "target": FINGERPRINT});
-    let expiring = json!({"source": "certificate", "property": "days_left",
-        "comparison": "at_least", "target": 100_000});
+    let expiring = |fails_as: &str| {
+        json!({"source": "certificate", "property": "days_left",
+        "comparison": "at_least", "target": 100_000, "fails_as": fails_as})
+    };
     vec![
         row("trusted", at("good.test"), Up),
         row("expired", at("expired.test"), Down("tls_expired")),
@@ -130,7 +187,16 @@ fn tls_rows(peers: &Peers) -> Vec<Row> {
         row("handshake stalls", raw(peers.stalling.port), Down("tls_timeout")),
         row("plaintext", raw(peers.plaintext.port), Down("tls_handshake")),
         row("client certificate required", http(mutual), Down("tls_client_certificate")),
-        row("certificate expiring", asserting(&good, expiring), Down("certificate_expiring")),
+        row(
+            "certificate expiring",
+            asserting(&good, expiring("down")),
+            Down("certificate_expiring"),
+        ),
+        row(
+            "certificate expiring, degraded",
+            asserting(&good, expiring("degraded")),
+            Degraded("certificate_expiring"),
+        ),
         row("fingerprint changed", asserting(&good, pinned), Down("certificate_changed")),
     ]
 }
@@ -143,9 +209,7 @@ fn http_rows(peers: &Peers) -> Vec<Row> {
         "target": format!("http://127.0.0.1:{port}/")});
     let version = json!({"source": "http_version", "comparison": "equals", "target": "2"});
     let downgrade = format!("https://good.test:{}/downgrade", peers.https.port);
-    let mut tenth = at("tenth");
-    tenth["retries"] = json!(1);
-    tenth["retry_interval"] = json!(1);
+    let tenth = with(at("tenth"), json!({"retries": 1, "retry_interval": 1}));
     vec![
         row("500", at("status/500"), Down("http_status")),
         row("502", at("status/502"), Down("http_status")),
@@ -200,6 +264,15 @@ fn content_rows(peers: &Peers) -> Vec<Row> {
             "ok",
             json!({"source": "json", "property": "$.ok", "comparison": "equals", "target": true}),
         ),
+        row(
+            "number over the limit",
+            asserting(
+                url("queue"),
+                json!({"source": "json", "property": "$.queue.depth", "comparison": "less_than",
+                    "target": 1_000, "fails_as": "degraded"}),
+            ),
+            Degraded("assertion"),
+        ),
         down(
             "header missing",
             "ok",
@@ -218,6 +291,7 @@ fn content_rows(peers: &Peers) -> Vec<Row> {
 struct Saved {
     row: Row,
     id: String,
+    ping_url: String,
     at: Instant,
 }
 
@@ -239,14 +313,25 @@ impl<'a> Matrix<'a> {
 
     async fn save(&mut self, rows: Vec<Row>) {
         for row in rows {
-            let mut body = json!({"name": row.name, "heartbeat_interval": INTERVAL,
+            let body = json!({"name": row.name, "heartbeat_interval": INTERVAL,
                 "timeout": INTERVAL, "isactive": true, "upside_down_mode": false, "retries": 0,
                 "notifiers": self.notifier});
-            body.as_object_mut().unwrap().extend(row.monitor.as_object().unwrap().clone());
             let at = Instant::now();
-            let saved = self.client.post("monitor/save", &body).await.ok();
-            let id = saved["monitor"]["monitorid"].as_str().unwrap().to_owned();
-            self.saved.push(Saved { row, id, at });
+            let saved = self.client.post("monitor/save", &with(body, row.monitor.clone())).await;
+            let monitor = saved.ok()["monitor"].clone();
+            let id = monitor["monitorid"].as_str().unwrap().to_owned();
+            let ping_url = monitor["ping_url"].as_str().unwrap_or_default().to_owned();
+            self.saved.push(Saved { row, id, ping_url, at });
+        }
+    }
+
+    fn named(&self, name: &str) -> &Saved {
+        self.saved.iter().find(|saved| saved.row.name == name).unwrap()
+    }
+
+    async fn delete_all(&self) {
+        for saved in &self.saved {
+            self.client.delete(&format!("monitor/{}/delete", saved.id)).await.ok();
         }
     }
 
@@ -266,9 +351,9 @@ impl<'a> Matrix<'a> {
     async fn wait(&self) {
         for saved in &self.saved {
             until(&format!("the checks of {}", saved.row.name), || async {
-                let is_notified =
-                    !matches!(saved.row.verdict, Down(_)) || !self.hooks(saved).is_empty();
-                (is_notified && self.heartbeats(saved).await.len() >= CHECKS).then_some(())
+                let is_notified = self.hooks(saved).len() >= saved.row.events().len();
+                let is_checked = saved.row.is_job() || self.heartbeats(saved).await.len() >= CHECKS;
+                (is_notified && is_checked).then_some(())
             })
             .await;
         }
@@ -279,7 +364,8 @@ impl<'a> Matrix<'a> {
         let mut mistakes = Vec::new();
         for saved in &self.saved {
             let wrong = match saved.row.verdict {
-                Down(reason) => self.wrong_outage(saved, reason).await,
+                Down(reason) => self.wrong_alert(saved, "down", reason).await,
+                Degraded(reason) => self.wrong_alert(saved, "degraded", reason).await,
                 Up => self.wrong_calm(saved, "up", "up").await,
                 Unknown => self.wrong_calm(saved, "pending", "unknown").await,
             };
@@ -292,28 +378,30 @@ impl<'a> Matrix<'a> {
         self.client.get(&format!("monitor/{}/get", saved.id)).await.ok()["monitor"].clone()
     }
 
-    /// The row must be down for this reason, with one notification in time and its evidence.
-    async fn wrong_outage(&self, saved: &Saved, reason: &str) -> Option<String> {
+    /// The row must have this health for this reason, with its notifications in time and its
+    /// evidence.
+    async fn wrong_alert(&self, saved: &Saved, health: &str, reason: &str) -> Option<String> {
         let monitor = self.monitor(saved).await;
         let hooks = self.hooks(saved);
-        let [hook] = hooks.as_slice() else {
-            return Some(format!("{} notifications; {}", hooks.len(), monitor["last_message"]));
-        };
-        let event = hook.json();
-        let delay = hook.at - saved.at;
+        let events: Vec<Value> = hooks.iter().map(Hook::json).collect();
+        let types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+        if types != saved.row.events() {
+            return Some(format!("{types:?}; {}", monitor["last_message"]));
+        }
+        let event = &events[events.len() - 1];
+        let delay = hooks[hooks.len() - 1].at - saved.at;
         let alert = event["data"]["alertid"].as_str().unwrap_or_default();
         let alert = self.client.get(&format!("alert/{alert}/get")).await.ok();
-        let reasons = [
-            &event["data"]["reason"],
-            &monitor["reason"],
-            &alert["alert"]["reason"],
-            &alert["evidence"][0]["reason"],
-        ];
-        let is_right = event["type"] == "monitor.down"
-            && monitor["status"] == "down"
+        let mut reasons =
+            vec![&event["data"]["reason"], &monitor["reason"], &alert["alert"]["reason"]];
+        if !saved.row.is_job() {
+            reasons.push(&alert["evidence"][0]["reason"]);
+        }
+        let is_right = monitor["health"] == health
+            && monitor["status"] == if health == "down" { "down" } else { "up" }
             && reasons.iter().all(|found| **found == reason)
-            && delay <= MAX_DELAY;
-        (!is_right).then(|| format!("{} {reasons:?} after {delay:?}: {event}", monitor["status"]))
+            && delay <= MAX_DELAY + Duration::from_secs(saved.row.late * INTERVAL);
+        (!is_right).then(|| format!("{} {reasons:?} after {delay:?}: {event}", monitor["health"]))
     }
 
     /// The row must not be notified, and its last check must have this result.
@@ -321,51 +409,50 @@ impl<'a> Matrix<'a> {
         let monitor = self.monitor(saved).await;
         let beats = self.heartbeats(saved).await;
         let is_right = monitor["status"] == status
+            && monitor["health"] == status
             && self.hooks(saved).is_empty()
             && beats.first().is_some_and(|last| last["status"] == beat);
-        (!is_right).then(|| format!("{} {beats:?}", monitor["status"]))
+        (!is_right).then(|| format!("{} {} {beats:?}", monitor["status"], monitor["health"]))
     }
 }
 
-async fn run(client: &Client, peers: &Peers) {
+/// `number` distinguishes this run from others.
+async fn run(installation: &Installation, client: &Client, peers: &Peers, number: usize) {
     let mut matrix = Matrix::start(client).await;
     let neighbor = format!("http://good.test:{}/ok", peers.http.port);
     matrix.save(vec![row("healthy neighbor", http(neighbor), Up)]).await;
-    for rows in [dns_rows, network_rows, tls_rows, http_rows, content_rows] {
+    matrix.save(speed::rows(peers, number)).await;
+    speed::set_usual_times(installation, &matrix).await;
+    for rows in [dns_rows, network_rows, tls_rows, http_rows, content_rows, regions::rows] {
         matrix.save(rows(peers)).await;
     }
+    matrix.save(jobs::rows()).await;
+    jobs::report(&matrix).await;
     matrix.wait().await;
-    let mistakes = matrix.mistakes().await;
+    let mut mistakes = matrix.mistakes().await;
+    mistakes.extend(jobs::mistakes(&matrix).await);
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
-    let named = |name: &str| matrix.saved.iter().find(|saved| saved.row.name == name).unwrap();
-    let beats = matrix.heartbeats(named("healthy neighbor")).await;
+    let beats = matrix.heartbeats(matrix.named("healthy neighbor")).await;
     assert!(beats.iter().all(|beat| beat["status"] == "up"), "{beats:?}");
-    let beats = matrix.heartbeats(named("every tenth request fails")).await;
+    let beats = matrix.heartbeats(matrix.named("every tenth request fails")).await;
     assert!(beats.iter().any(|beat| beat["status"] == "down"), "{beats:?}");
-    let noted = matrix.monitor(named("https to http")).await["last_message"].clone();
+    let noted = matrix.monitor(matrix.named("https to http")).await["last_message"].clone();
     assert_eq!(noted, "200 OK (redirected from https to http)");
-    for saved in &matrix.saved {
-        client.delete(&format!("monitor/{}/delete", saved.id)).await.ok();
-    }
+    matrix.delete_all().await;
 
     // The last row needs a network without a way out.
     let mut matrix = Matrix::start(client).await;
     ip("route del default").await;
     let hosts = ["192.0.2.11", "192.0.2.12", "192.0.2.13"];
     // The first of them have nothing to compare with, so each is tried more than once.
-    let own_link_down = |host| {
-        let mut monitor = tcp(host, 80);
-        monitor["retries"] = json!(3);
-        row("own link down", monitor, Unknown)
-    };
+    let own_link_down =
+        |host| row("own link down", with(tcp(host, 80), json!({"retries": 3})), Unknown);
     matrix.save(hosts.map(own_link_down).into()).await;
     matrix.wait().await;
     ip("route add default dev lo").await;
     let mistakes = matrix.mistakes().await;
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
-    for saved in &matrix.saved {
-        client.delete(&format!("monitor/{}/delete", saved.id)).await.ok();
-    }
+    matrix.delete_all().await;
 }
 
 async fn ip(arguments: &str) {
@@ -380,10 +467,12 @@ async fn inside(kind: DatabaseKind, runs: usize) {
     std::fs::write(&trusted, peers.authority.pem()).unwrap();
     let installation = Installation::new(kind).await.without_limits();
     let installation = installation.variable("SSL_CERT_FILE", trusted.to_str().unwrap());
+    let (installation, nats) = regions::connected(installation).await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
-    for _ in 0..runs {
-        run(&ann.client, &peers).await;
+    let _probes = Probes::start(&installation, &nats, &ann.client, peers.site.as_ref()).await;
+    for number in 0..runs {
+        run(&installation, &ann.client, &peers, number).await;
     }
     server.stop().await;
 }

@@ -11,6 +11,7 @@ import { Page, Panel } from "../../shared/ui/page";
 import { Invitations } from "./invitations";
 import { DeleteTeam, LeaveTeam } from "./leave-team";
 import { Members } from "./members";
+import { PingKeyPanel } from "./ping-key";
 import { Policies } from "./policies";
 import { ServiceAccounts } from "./service-accounts";
 import { TeamDialog } from "./team-dialog";
@@ -28,6 +29,9 @@ export function Component() {
           <ServiceAccounts />
           <TeamKeys />
         </Suspense>
+      </May>
+      <May do="edit">
+        <PingKeyPanel />
       </May>
       <May do="audit">
         <Panel

@@ -1695,6 +1695,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/monitor/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Returns the next times of a schedule of an api monitor. Nothing is stored. */
+        post: operations["post_monitor_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/monitor/try": {
         parameters: {
             query?: never;
@@ -3140,7 +3157,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns the team's ping key, with which jobs report by slug. */
+        /** Returns the team's ping key, with which jobs report by slug. The first call creates it. */
         get: operations["get_team_pingkey"];
         put?: never;
         post?: never;
@@ -4849,7 +4866,7 @@ export interface components {
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "page_locked" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "policy_linked" | "schedule_linked" | "not_running" | "slug_taken" | "domain_taken" | "incident_closed" | "last_update" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "page_locked" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "older_node" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "policy_linked" | "schedule_linked" | "not_running" | "slug_taken" | "domain_taken" | "incident_closed" | "last_update" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
@@ -5587,6 +5604,11 @@ export interface components {
              */
             timeout?: number | null;
             type: components["schemas"]["MonitorType"];
+            /**
+             * @description Only in lists, for a monitor that this version of the service cannot read: it has no other
+             *     fields but monitorid and name.
+             */
+            unreadable?: boolean;
             upside_down_mode: boolean;
         };
         MonitorAnswer: {
@@ -5716,6 +5738,11 @@ export interface components {
             /** @description The monitored target in one line; empty for api. */
             target: string;
             type: components["schemas"]["MonitorType"];
+            /**
+             * @description True if this version of the service cannot read the monitor: only its id and its name are
+             *     known. Otherwise absent.
+             */
+            unreadable?: boolean;
             /** @description Whether up and down are inverted; absent if they are not. */
             upside_down_mode?: boolean;
         };
@@ -6198,10 +6225,9 @@ export interface components {
             spacing: number;
         };
         PingKey: {
-            /** @description Null until one is created. */
-            ping_key?: string | null;
+            ping_key: string;
             /** @description Followed by / and a slug, the URL of a ping. */
-            ping_url?: string | null;
+            ping_url: string;
             success: boolean;
         };
         PingList: {
@@ -7373,6 +7399,7 @@ export interface components {
         SavePostmortem: {
             /** @description Markdown; empty removes it. */
             body?: string | null;
+            /** @description Whether subscribers are notified, if it is published; default: no. */
             notify?: boolean | null;
             published?: boolean | null;
         };
@@ -7656,6 +7683,20 @@ export interface components {
             next_cursor?: string | null;
             schedules: components["schemas"]["Schedule"][];
             success: boolean;
+        };
+        /** @description A schedule to be shown. */
+        ScheduleRequest: {
+            /** @description Cron or OnCalendar expressions, as of a monitor. */
+            schedule: string;
+            /** @description The IANA name of the time zone; UTC unless set. */
+            tz?: string | null;
+        };
+        ScheduleTimes: {
+            success: boolean;
+            /** @description The next times, at most five. */
+            times: string[];
+            /** @description The name of the time zone. */
+            tz: string;
         };
         /** @description A schedule with its shifts. */
         ScheduleWhole: {
@@ -20109,6 +20150,132 @@ export interface operations {
             };
             /** @description Modified concurrently, or `expected_revision` is not the stored one; nothing was saved */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_monitor_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description The next times */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleTimes"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller is not in the team that `X-Wakeful-Team` names */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -6,11 +6,15 @@ use wakeful_core::calendar::zone::Zone;
 use wakeful_core::monitors::spec::{ApiSpec, Spec};
 use wakeful_core::monitors::timing;
 use wakeful_core::push::{JobSchedule, Keywords, Otherwise, Slug};
+use wakeful_core::time::Millis;
 
 use super::SpecFields;
 use super::request::sent_span;
 use crate::dto::Fields;
 use crate::dto::enums::PingOtherwise;
+
+/// How many times of a schedule are returned.
+const SHOWN_TIMES: usize = 5;
 
 /// The schedule of a job, and its pings.
 #[derive(ToSchema)]
@@ -76,6 +80,50 @@ pub(crate) struct KeywordsBody<'a> {
     otherwise: &'static str,
 }
 
+/// A schedule to be shown.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ScheduleRequest {
+    /// Cron or OnCalendar expressions, as of a monitor.
+    #[schema(max_length = 403)]
+    schedule: String,
+    /// The IANA name of the time zone; UTC unless set.
+    #[schema(max_length = 64)]
+    tz: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ScheduleTimes {
+    success: bool,
+    /// The next times, at most five.
+    #[schema(value_type = Vec<String>, format = DateTime)]
+    times: Vec<Millis>,
+    /// The name of the time zone.
+    tz: String,
+}
+
+impl ScheduleTimes {
+    pub(crate) fn of(schedule: &JobSchedule, now: Millis) -> Self {
+        let (times, tz) = (schedule.upcoming(now, SHOWN_TIMES), schedule.zone().name().to_owned());
+        Self { success: true, times, tz }
+    }
+}
+
+/// A schedule in a request of its own.
+pub(crate) fn read_schedule(fields: &mut Fields) -> Option<JobSchedule> {
+    let zone = read_zone(fields);
+    let text = fields.text("schedule")?;
+    let schedule = JobSchedule::parse(&text, zone.unwrap_or_else(Zone::utc));
+    fields.accept("schedule", schedule)
+}
+
+fn read_zone(fields: &mut Fields) -> Option<Zone> {
+    fields.optional("tz", |text| match text.trim() {
+        "" => Ok(Zone::utc()),
+        name => Zone::parse(name).map_err(|_| wakeful_core::Invalid::new("is not a time zone")),
+    })
+}
+
 pub(super) fn read(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
     let old = match old {
         Some(Spec::Api(api)) => api.clone(),
@@ -84,11 +132,7 @@ pub(super) fn read(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
     let grace = fields.optional_number("grace", timing::grace).or(old.grace);
     fields.within("api", |fields| {
         let previous = old.schedule.as_ref().map(|schedule| schedule.zone().clone());
-        let zone = fields.optional("tz", |text| match text.trim() {
-            "" => Ok(Zone::utc()),
-            name => Zone::parse(name).map_err(|_| wakeful_core::Invalid::new("is not a time zone")),
-        });
-        let zone = zone.or(previous).unwrap_or_else(Zone::utc);
+        let zone = read_zone(fields).or(previous).unwrap_or_else(Zone::utc);
         let text = fields.optional_text("schedule");
         let text = text.or_else(|| old.schedule.as_ref().map(|old| old.text().to_owned()));
         let text = text.filter(|text| !text.trim().is_empty());

@@ -3,7 +3,7 @@
 //! complete and partial changes, `MonitorBody` has the form that `request` accepts unchanged,
 //! `row` is the short form for long lists, and `bulk` changes many monitors in one call.
 
-mod api;
+pub(crate) mod api;
 pub(crate) mod assertions;
 pub(crate) mod bulk;
 pub(crate) mod certificate;
@@ -279,6 +279,11 @@ pub(crate) struct MonitorBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     redacted: Option<bool>,
+    /// Only in lists, for a monitor that this version of the service cannot read: it has no other
+    /// fields but monitorid and name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    unreadable: Option<bool>,
 }
 
 impl<'a> MonitorBody<'a> {
@@ -341,6 +346,7 @@ impl<'a> MonitorBody<'a> {
             }),
             maintenance: maintenance.as_ref().map(MaintenanceCoverBody::of),
             redacted: view.redacted.then_some(true),
+            unreadable: None,
         }
     }
 }

@@ -316,6 +316,7 @@ mod tests {
             hidden_members: Default::default(),
             maintenance: None,
             redacted: false,
+            unreadable: false,
         };
         serde_json::to_value(MonitorBody::of(&view, "http://x")).unwrap()
     }

@@ -63,6 +63,11 @@ pub(crate) struct MonitorRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     maintenance: Option<MaintenanceCoverBody>,
+    /// True if this version of the service cannot read the monitor: only its id and its name are
+    /// known. Otherwise absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    unreadable: Option<bool>,
 }
 
 impl MonitorRow {
@@ -89,7 +94,23 @@ impl MonitorRow {
             reason: state.reason().map(reason::Reason::as_str),
             notifiers: linked.iter().map(|linked| linked.id).collect(),
             maintenance: maintenance.as_ref().map(MaintenanceCoverBody::of),
+            unreadable: view.unreadable.then_some(true),
         }
+    }
+}
+
+/// A monitor in the long list of which only this is known.
+#[derive(Serialize)]
+pub(crate) struct UnreadableMonitor<'a> {
+    monitorid: MonitorId,
+    name: &'a str,
+    unreadable: bool,
+}
+
+impl<'a> UnreadableMonitor<'a> {
+    pub(crate) fn of(view: &'a MonitorView) -> Self {
+        let monitor = &view.monitor;
+        Self { monitorid: monitor.id, name: monitor.name.as_str(), unreadable: true }
     }
 }
 

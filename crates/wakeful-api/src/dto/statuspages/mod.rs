@@ -2,3 +2,5 @@
 
 pub(crate) mod request;
 pub(crate) mod response;
+pub(crate) mod rules;
+pub(crate) mod sections;

@@ -146,6 +146,7 @@ impl Scene {
             let name = match one {
                 Notification::Opened => "down",
                 Notification::Closed => "up",
+                Notification::Replaced => "replaced",
                 Notification::Reminder(_) => "reminder",
                 Notification::Acknowledged => "acknowledged",
                 Notification::Assigned(_) => "assigned",
@@ -560,6 +561,22 @@ fn an_alert_that_an_earlier_version_reported_is_not_reported_again() {
     scene.facts.recovery = Report::Elsewhere;
     scene.recover(50);
     scene.sent(&["down@0"]);
+}
+
+#[test]
+fn a_degraded_monitor_that_goes_down_only_closes_incidents() {
+    let mut scene = Scene::new();
+    scene.facts.kind = AlertKind::Degraded;
+    scene.checked(0);
+    scene.facts.recovery = Report::Replaced;
+    scene.recover(50);
+    scene.sent(&["down@0", "replaced@50"]);
+    // One that nobody was notified of has no incident.
+    let mut scene = Scene::new();
+    scene.facts.kind = AlertKind::Degraded;
+    scene.facts.recovery = Report::Replaced;
+    scene.recover(50);
+    scene.sent(&[]);
 }
 
 /// A parent that is up and was last checked at this time.
@@ -1458,6 +1475,7 @@ impl World {
                     assert!(alert.facts.ended.is_some() && alert.state.resolved.is_none());
                     alert.ups += 1;
                 }
+                Notification::Replaced => panic!("an outage is not replaced"),
                 Notification::Reminder(due) => {
                     assert_eq!((alert.downs, alert.ups), (1, 0));
                     assert!(!covered && !hidden && checked && isactive);

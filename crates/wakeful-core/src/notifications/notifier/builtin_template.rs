@@ -2,6 +2,7 @@
 //! `templates/` for each. Their variables are in `outbound/notify/template.rs`.
 
 use crate::named_enum;
+use crate::notifications::event;
 
 named_enum! {
     /// Receivers whose format is built in.
@@ -29,6 +30,11 @@ impl BuiltinTemplate {
             Self::PagerDuty => include_str!("templates/pagerduty.json"),
             Self::UptimeKuma => include_str!("templates/uptime_kuma.json"),
         }
+    }
+
+    /// Whether the receiver has no equivalent of this type of event: nothing is sent to it.
+    pub fn skips(self, kind: &str) -> bool {
+        matches!(self, Self::UptimeKuma) && [event::DEGRADED, event::RESTORED].contains(&kind)
     }
 
     /// Whether the receiver expects JSON at the root of its server. The path of the URL is

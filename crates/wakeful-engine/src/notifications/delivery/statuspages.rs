@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::backoff::{CRASHED, MAX_CRASHES};
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{IncidentId, IncidentUpdateId, NotifierId, StatuspageId, SubscriberId};
+use wakeful_core::id::{IncidentId, NotifierId, StatuspageId, SubscriberId};
 use wakeful_core::notifications::notifier::{Channel, EmailSpec};
 use wakeful_core::notifications::retry::{self, Outcome};
 use wakeful_core::statuspages::Language;
@@ -19,8 +19,9 @@ use wakeful_core::statuspages::incident::Incident;
 use wakeful_core::statuspages::page::{StatusPage, localized};
 use wakeful_core::statuspages::snapshot::PageStatus;
 use wakeful_core::statuspages::subscriber::{
-    Subscriber, SubscriberKind, SubscriberSource, SubscriberState,
+    EventType, Subscriber, SubscriberKind, SubscriberSource, SubscriberState,
 };
+use wakeful_core::time::Millis;
 use wakeful_outbound::mail::{Email, MailSession, SendReceipt};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::email;
@@ -28,12 +29,12 @@ use wakeful_outbound::notify::statuspage::{self, News, PageEnvelope, Subscriptio
 use wakeful_store::{ClaimedMessages, DueSubscriber, PageQueue};
 
 use super::survive::{defect, survived};
+use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::mail::templates::EmailText;
 use crate::{Engine, Result, failpoint, random};
 
 /// Twice as long as any attempt may take.
 const LEASE: Duration = Duration::from_secs(60);
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Counting reads all waiting messages.
 const COUNT_INTERVAL: Duration = Duration::from_secs(15);
 /// Messages to servers of others that are in flight, and those of one page among them.
@@ -51,6 +52,7 @@ pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: 
     let mut mail = Queue::new(PageQueue::Mail, concurrency, concurrency);
     let mut remote = Queue::new(PageQueue::Remote, MAX_REMOTE, MAX_REMOTE_PER_PAGE);
     let contents = Arc::new(Contents::default());
+    let mut due_work = DueWorkReader::default();
     let mut next_count = Instant::now();
     while !shutdown.is_cancelled() {
         for queue in [&mut mail, &mut remote] {
@@ -58,17 +60,24 @@ pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: 
                 tracing::warn!(error = %ErrorChain(&error), "reading messages to subscribers failed, retrying in {} s", POLL_INTERVAL.as_secs());
             }
         }
-        if Instant::now() >= next_count {
-            next_count = Instant::now() + COUNT_INTERVAL;
-            if let Ok(waiting) = engine.store().count_waiting_messages().await {
-                metrics::gauge!("wakeful_statuspage_outbox_pending").set(waiting as f64);
+        // Other nodes write messages too, without waking this one.
+        let due = async {
+            loop {
+                let due = due_work.next(&engine).await;
+                if Instant::now() >= next_count {
+                    next_count = Instant::now() + COUNT_INTERVAL;
+                    count_waiting(&engine, due.page_messages_waiting).await;
+                }
+                if due.page_messages {
+                    return;
+                }
             }
-        }
+        };
         tokio::select! {
             () = mail.next_completion() => {}
             () = remote.next_completion() => {}
             () = engine.0.page_messages.notified() => {}
-            () = tokio::time::sleep(POLL_INTERVAL) => {}
+            () = due => {}
             () = shutdown.cancelled() => {}
         }
     }
@@ -77,6 +86,14 @@ pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: 
     };
     // What is left is released, and sent after the next start.
     let _ = tokio::time::timeout(shutdown_timeout, drained).await;
+}
+
+/// Reports how many messages wait; they are counted only if there are any.
+async fn count_waiting(engine: &Engine, are_any: bool) {
+    let waiting = if are_any { engine.store().count_waiting_messages().await } else { Ok(0) };
+    if let Ok(waiting) = waiting {
+        metrics::gauge!("wakeful_statuspage_outbox_pending").set(waiting as f64);
+    }
 }
 
 /// The messages of one kind of servers.
@@ -245,8 +262,8 @@ impl Engine {
 
     /// The status of a page in the words of Statuspage.
     pub(crate) fn page_status(&self, page: StatuspageId) -> (&'static str, &'static str) {
-        let snapshot = self.snapshots().by_id(page).and_then(|served| served.snapshot());
-        let status = snapshot.map_or(PageStatus::default(), |snapshot| snapshot.status);
+        let served = self.snapshots().by_id(page);
+        let status = served.map_or(PageStatus::default(), |served| served.status());
         (status.indicator.as_str(), Language::English.messages().page_status(status))
     }
 }
@@ -271,7 +288,7 @@ async fn attempt(
     }
     let mut incidents: HashMap<IncidentId, Arc<Incident>> = HashMap::new();
     for message in &claimed.messages {
-        let incident = contents.incident(engine, message.incident, message.update).await?;
+        let incident = contents.incident(engine, message.incident, message.created).await?;
         if let Some(incident) = incident {
             incidents.insert(message.incident, incident);
         }
@@ -282,7 +299,9 @@ async fn attempt(
         .filter_map(|message| {
             let incident = incidents.get(&message.incident).filter(|one| one.is_published())?;
             let update = incident.updates.iter().find(|one| one.id == message.update)?;
-            Some(News { kind: message.kind, incident, update, at: message.created })
+            let news = News { kind: message.kind, incident, update, at: message.created };
+            // A postmortem may have been withdrawn meanwhile.
+            (message.kind != EventType::Postmortem || news.postmortem().is_some()).then_some(news)
         })
         .collect();
     let Some(first) = news.first() else {
@@ -425,15 +444,15 @@ impl Contents {
         Ok(read.map(|stored| remember(&self.pages, id, stored.page)))
     }
 
-    /// The incident with an update, which may be newer than what is remembered.
+    /// The incident as of a time, which may be newer than what is remembered.
     async fn incident(
         &self,
         engine: &Engine,
         id: IncidentId,
-        update: IncidentUpdateId,
+        at: Millis,
     ) -> Result<Option<Arc<Incident>>> {
-        let has_update = |one: &Arc<Incident>| one.updates.iter().any(|one| one.id == update);
-        if let Some(known) = known(&self.incidents, &id).filter(has_update) {
+        let is_recent = |one: &Arc<Incident>| one.modified >= at;
+        if let Some(known) = known(&self.incidents, &id).filter(is_recent) {
             return Ok(Some(known));
         }
         let read = engine.store().read_incident(id).await?;

@@ -1,13 +1,17 @@
 //! The servers of the verdict matrix: each path, name or port has one fault.
 
+use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use wakeful_testkit::{Authority, DnsReply, HttpsServer, Identity, NameServer};
+
+use super::lossy_echo::LossyEcho;
+use crate::probes;
 
 const NAME_SERVERS: [&str; 2] = ["127.0.0.1:53", "127.0.0.2:53"];
 /// Of documentation networks: nothing answers there.
@@ -17,6 +21,9 @@ const SILENT_V6: &str = "2001:db8::1";
 const HOSTILE_BYTES: usize = 1 << 20;
 /// The first check passes, and the next request is the tenth.
 const FIRST_REQUEST: usize = 8;
+/// How long a slow response takes.
+const SLOW: Duration = Duration::from_millis(700);
+const SLOW_ANSWER: Duration = Duration::from_secs(1);
 
 /// A server on loopback that ends with the test.
 pub(super) struct Peer {
@@ -55,7 +62,39 @@ impl Peer {
     }
 }
 
+/// What the plain server knows.
+#[derive(Default)]
+pub(super) struct Site {
+    /// How often each path was requested.
+    requests: Mutex<HashMap<String, usize>>,
+    /// The regions of the probes, by the ids of their processes.
+    regions: Mutex<HashMap<u32, &'static str>>,
+}
+
+impl Site {
+    pub(super) fn set_regions(&self, regions: HashMap<u32, &'static str>) {
+        *self.regions.lock().unwrap() = regions;
+    }
+
+    /// The number of this request, from 0.
+    fn count(&self, path: &str) -> usize {
+        let mut requests = self.requests.lock().unwrap();
+        let count = requests.entry(path.to_owned()).or_default();
+        *count += 1;
+        *count - 1
+    }
+
+    /// The region that a connection comes from.
+    fn region(&self, stream: &TcpStream) -> Option<&'static str> {
+        let ports = (stream.peer_addr().ok()?.port(), stream.local_addr().ok()?.port());
+        let regions = self.regions.lock().unwrap().clone();
+        let socket = probes::socket(ports)?;
+        regions.into_iter().find(|(pid, _)| probes::has(*pid, &socket)).map(|(_, region)| region)
+    }
+}
+
 pub(super) struct Peers {
+    pub(super) site: Arc<Site>,
     pub(super) http: Peer,
     pub(super) https: HttpsServer,
     pub(super) for_clients_with_certificate: HttpsServer,
@@ -67,12 +106,14 @@ pub(super) struct Peers {
     pub(super) closed_port: u16,
     pub(super) authority: Authority,
     _names: [NameServer; 2],
+    _echo: LossyEcho,
 }
 
 impl Peers {
     pub(super) async fn start() -> Self {
-        let requests = Arc::new(AtomicUsize::new(FIRST_REQUEST));
-        let http = Peer::start(move |stream| respond(stream, requests.clone())).await;
+        let site = Arc::new(Site::default());
+        let shared = site.clone();
+        let http = Peer::start(move |stream| respond(stream, shared.clone())).await;
         let authority = Authority::new("Test Authority");
         let plain = http.port;
         let identities = vec![
@@ -101,6 +142,7 @@ impl Peers {
             0123456789abcdef0123456789abcdef\x00\x00\x2f\x00";
         let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
         Self {
+            site,
             http,
             https,
             for_clients_with_certificate,
@@ -111,6 +153,7 @@ impl Peers {
             closed_port: closed.local_addr().unwrap().port(),
             authority,
             _names: [name_server(0).await, name_server(1).await],
+            _echo: LossyEcho::start(),
         }
     }
 }
@@ -130,6 +173,7 @@ async fn name_server(number: usize) -> NameServer {
         "half.test" if number == 0 => DnsReply::Silence,
         "two.test" => DnsReply::Addresses(vec![SILENT.into(), here]),
         "dead-v6.test" => DnsReply::Addresses(vec![SILENT_V6.parse().unwrap(), here]),
+        "slow.test" => DnsReply::Late(SLOW_ANSWER, vec![here]),
         "metadata.test" => DnsReply::Addresses(vec![Ipv4Addr::new(169, 254, 169, 254).into()]),
         _ => DnsReply::Addresses(vec![here]),
     })
@@ -137,7 +181,7 @@ async fn name_server(number: usize) -> NameServer {
 }
 
 /// The response of the plain server to a path.
-async fn respond(mut stream: TcpStream, requests: Arc<AtomicUsize>) -> io::Result<()> {
+async fn respond(mut stream: TcpStream, site: Arc<Site>) -> io::Result<()> {
     let mut request = [0; 4_096];
     let length = stream.read(&mut request).await?;
     let request = String::from_utf8_lossy(&request[..length]).into_owned();
@@ -159,9 +203,16 @@ async fn respond(mut stream: TcpStream, requests: Arc<AtomicUsize>) -> io::Resul
         ["", "away", port] => redirect(&format!("http://elsewhere.test:{port}/ok")),
         ["", "no-head"] if method == "HEAD" => answer("405", "", ""),
         ["", "no-get"] if method == "GET" => answer("503", "", ""),
-        ["", "tenth"] if (requests.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(10) => {
+        ["", "tenth"] if (site.count(path) + FIRST_REQUEST + 1).is_multiple_of(10) => {
             answer("500", "", "")
         }
+        ["", "course", _, course] => follow_course(course, site.count(path)).await,
+        ["", "regions", failing] => {
+            let region = site.region(&stream);
+            let fails = region.is_some_and(|region| failing.split('+').any(|one| one == region));
+            if fails { answer("503", "", "") } else { page("Welcome to the shop") }
+        }
+        ["", "queue"] => page(r#"{"queue": {"depth": 1834}}"#),
         ["", "empty"] => page(""),
         ["", "error"] => page("<h1>Database error</h1>"),
         ["", "defaced"] => page("You have been hacked"),
@@ -174,10 +225,23 @@ async fn respond(mut stream: TcpStream, requests: Arc<AtomicUsize>) -> io::Resul
     wait_for_end(stream).await
 }
 
+/// The response to a request of a course: each character is one request, and the last one repeats.
+/// `s` is slow, `d` is down, and `u` is neither.
+async fn follow_course(course: &str, number: usize) -> Vec<u8> {
+    match course.as_bytes()[number.min(course.len() - 1)] {
+        b's' => {
+            tokio::time::sleep(SLOW).await;
+            page("Welcome to the shop, at last")
+        }
+        b'd' => answer("503", "", ""),
+        _ => page("Welcome to the shop"),
+    }
+}
+
 /// Bytes of a body, one after the other, for longer than any check lasts.
 async fn drip(mut stream: TcpStream) -> io::Result<()> {
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n").await?;
-    let mut ticks = tokio::time::interval(std::time::Duration::from_millis(100));
+    let mut ticks = tokio::time::interval(Duration::from_millis(100));
     loop {
         ticks.tick().await;
         stream.write_all(b"x").await?;

@@ -115,13 +115,30 @@ const MAX_INTERVALS = 5;
 
 /** Ticks from zero to the first round value that is not below `max`, in ms; all labels have the same unit. */
 export function valueTicks(max: number, locale: string): Tick[] {
+  return ticksTo(max, (at, top) => {
+    const [unit, divisor] = top >= 1000 ? ["s", 1000] : ["ms", 1];
+    return `${numbers(locale).format(at / divisor)} ${unit}`;
+  });
+}
+
+/** The same for a number, with its unit, which may be empty. */
+export function numberTicks(max: number, unit: string, locale: string): Tick[] {
+  return ticksTo(max, (at) => withUnit(at, unit, locale));
+}
+
+/** A number that was measured: `40 %`, `1.5 ms`, `1,834`. */
+export function withUnit(value: number, unit: string, locale: string): string {
+  return unit === "" ? numbers(locale).format(value) : `${numbers(locale).format(value)} ${unit}`;
+}
+
+/** Round values from zero; `label` is given a value and the last one. */
+function ticksTo(max: number, label: (at: number, top: number) => string): Tick[] {
   if (max <= 0) return [{ at: 0, label: "0" }];
   const step = roundUp(max / MAX_INTERVALS);
   const count = Math.ceil(max / step - 1e-9);
-  const [unit, divisor] = count * step >= 1000 ? ["s", 1000] : ["ms", 1];
   return Array.from({ length: count + 1 }, (_, index) => {
     const at = index * step;
-    return { at, label: index === 0 ? "0" : `${numbers(locale).format(at / divisor)} ${unit}` };
+    return { at, label: index === 0 ? "0" : label(at, count * step) };
   });
 }
 

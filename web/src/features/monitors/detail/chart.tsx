@@ -7,16 +7,16 @@ import { useLanguage, useTexts, type Texts } from "../../../shared/i18n";
 import { useScheme } from "../../../shared/ui/scheme";
 import type { Point, RegionLine, Series } from "../data";
 import { LOCAL } from "../regions";
-import { timeTicks, valueTicks, type Measure } from "./axis";
+import { numberTicks, timeTicks, valueTicks, withUnit, type Measure } from "./axis";
 import { hatch, leaveOutOutages, placeLabels, shade } from "./chart-layers";
 import styles from "./detail.module.css";
-import { byRegion, percentiles, phases, regionColor, stacked, withGaps, type Outage } from "./series";
+import { byRegion, percentiles, phases, readings, regionColor, stacked, withGaps, type Outage, type ReadingOf } from "./series";
 
 const HEIGHT = 240;
 /** The distance of the values' labels from the lines. */
 const LABEL_SPACE = 16;
 
-export type Mode = "percentiles" | "phases" | "regions";
+export type Mode = "percentiles" | "phases" | "regions" | "reading";
 
 interface Props {
   /** What is measured. */
@@ -29,12 +29,14 @@ interface Props {
   /** The first check of the monitor, in seconds, if it is within the range. */
   first: number | null;
   mode: Mode;
+  /** What the mode `reading` shows. */
+  reading: ReadingOf | null;
   /** Seconds between checks. */
   interval: number;
   zoom: (from: number, to: number) => void;
 }
 
-export default function Chart({ title, series, down, planned, unknown, first, mode, interval, zoom }: Props) {
+export default function Chart({ title, series, down, planned, unknown, first, mode, reading, interval, zoom }: Props) {
   const t = useTexts();
   const { locale } = useLanguage();
   const { shown: scheme } = useScheme();
@@ -43,14 +45,22 @@ export default function Chart({ title, series, down, planned, unknown, first, mo
   useEffect(() => {
     zoomed.current = zoom;
   });
-  const max = Math.max(0, ...series.points.map((point) => point.max ?? 0));
-  const label = t.detail.chartLabel(title, series.points.length, millis(max, locale), down.length, planned.length);
+  const place = reading?.place;
+  const [name, unit] = [reading?.name ?? title, reading?.unit ?? ""];
+  const numbers = place === undefined ? series.points.map((point) => point.max) : readings(series.points, place).flat();
+  const max = Math.max(0, ...numbers.map((number) => number ?? 0));
+  const most = place === undefined ? millis(max, locale) : withUnit(max, unit, locale);
+  const label = t.detail.chartLabel(name, series.points.length, most, down.length, planned.length);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
     const plot = draw(
       element,
-      { title, series, down, planned, unknown, first, mode, interval, zoom: (from, to) => zoomed.current(from, to) },
+      {
+        ...{ title, series, down, planned, unknown, first, mode, interval },
+        reading: place === undefined ? null : { place, name, unit },
+        zoom: (from, to) => zoomed.current(from, to),
+      },
       t,
       locale,
     );
@@ -61,7 +71,7 @@ export default function Chart({ title, series, down, planned, unknown, first, mo
       observer.disconnect();
       plot.destroy();
     };
-  }, [title, series, down, planned, unknown, first, mode, interval, t, locale, scheme]);
+  }, [title, series, down, planned, unknown, first, mode, place, name, unit, interval, t, locale, scheme]);
   return (
     <div ref={box} className={styles.plot} role="img" aria-label={label}>
       {series.points.length === 0 && <p className={styles.empty}>{t.detail.noChart}</p>}
@@ -76,13 +86,15 @@ function palette() {
 }
 
 function draw(element: HTMLElement, props: Props, t: Texts, locale: string): uPlot {
-  const { title, series, down, planned, unknown, first, mode, interval, zoom } = props;
+  const { series, down, planned, unknown, first, mode, reading, interval, zoom } = props;
   const color = palette();
   const { at, points } = withGaps(series, interval);
   const lines = series.regions ?? [];
-  const columns = mode === "regions" ? byRegion(points, lines) : mode === "phases" ? stacked(points) : percentiles(points);
+  const columns = columnsOf(mode, points, lines, reading);
   const [from, to] = [Date.parse(series.from) / 1000, Date.parse(series.to) / 1000];
-  const values = valueTicks(Math.max(0, ...columns.flat().map((value) => value ?? 0)), locale);
+  const numbers = columns.flat().map((value) => value ?? 0);
+  const [lowest, highest] = [Math.min(0, ...numbers), Math.max(0, ...numbers)];
+  const values = reading ? numberTicks(highest, reading.unit, locale) : valueTicks(highest, locale);
   const measure = measureIn(`12px ${color("--font-text")}`);
   const bare: uPlot.Axis = { ticks: { show: false }, values: (_, ticks) => ticks.map(() => "") };
   return new uPlot(
@@ -92,9 +104,9 @@ function draw(element: HTMLElement, props: Props, t: Texts, locale: string): uPl
       padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: { points: { size: 7 }, y: false, drag: { x: true, y: false, setScale: false } },
-      scales: { x: { range: () => [from, to] }, y: { range: () => [0, values.at(-1)?.at || 1] } },
+      scales: { x: { range: () => [from, to] }, y: { range: () => [lowest, values.at(-1)?.at || 1] } },
       series: [{}, ...linesOf(mode, color, points, lines.length)],
-      bands: mode === "regions" ? [] : mode === "phases" ? phaseBands(color) : percentileBands(color),
+      bands: bandsOf(mode, color),
       axes: [
         { ...bare, size: 28, grid: { show: false } },
         {
@@ -120,7 +132,7 @@ function draw(element: HTMLElement, props: Props, t: Texts, locale: string): uPl
             placeLabels(plot, timeTicks(from, to, plot.over.clientWidth, measure, locale), values);
           },
         ],
-        setCursor: [(plot) => showTooltip(plot, element, points, (point) => tooltipLines(point, mode, series, title, t, locale), locale)],
+        setCursor: [(plot) => showTooltip(plot, element, points, (point) => tooltipLines(point, props, t, locale), locale)],
         setSelect: [
           (plot) => {
             const { left, width } = plot.select;
@@ -170,9 +182,25 @@ function enableTouch(plot: uPlot) {
 
 type Color = (name: string) => string;
 
+function columnsOf(mode: Mode, points: readonly (Point | null)[], lines: readonly RegionLine[], reading: ReadingOf | null) {
+  if (mode === "regions") return byRegion(points, lines);
+  if (mode === "phases") return stacked(points);
+  return reading ? readings(points, reading.place) : percentiles(points);
+}
+
+function bandsOf(mode: Mode, color: Color): uPlot.Band[] {
+  if (mode === "regions") return [];
+  if (mode === "phases") return phaseBands(color);
+  return mode === "reading" ? [{ series: [1, 3], fill: `${color("--accent")}2f` }] : percentileBands(color);
+}
+
 function linesOf(mode: Mode, color: Color, points: readonly (Point | null)[], regions: number): uPlot.Series[] {
   if (mode === "phases") return phaseLines(color);
   if (mode === "percentiles") return percentileLines(color, points);
+  if (mode === "reading") {
+    const [thin, , line] = percentileLines(color, points);
+    return [thin ?? {}, line ?? {}, thin ?? {}];
+  }
   const dots = { show: points.length < 40, size: 5 };
   return Array.from({ length: regions }, (_, index) => ({ stroke: color(`--${regionColor(index)}`), width: 1.75, points: dots }));
 }
@@ -238,7 +266,14 @@ function lineOf(text: string): HTMLElement {
   return line;
 }
 
-function tooltipLines(point: Point, mode: Mode, series: Series, title: string, t: Texts, locale: string): string[] {
+function tooltipLines(point: Point, { mode, series, title, reading }: Props, t: Texts, locale: string): string[] {
+  if (mode === "reading" && reading) {
+    const found = point.reading?.[reading.place];
+    if (!found) return [];
+    const words = (value: number) => withUnit(value, reading.unit, locale);
+    const range = found.min === found.max ? [] : [`${words(found.min)} – ${words(found.max)}`];
+    return [`${reading.name} ${words(found.mean)}`, ...range];
+  }
   const value = (name: string, ms: number | null | undefined) => valueOf(name, ms, locale);
   if (mode === "regions") return (series.regions ?? []).flatMap((line) => regionLines(line, point.at, t, locale));
   const words =

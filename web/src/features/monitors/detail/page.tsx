@@ -109,6 +109,7 @@ function Detail({ monitor }: { monitor: Monitor }) {
       }
       actions={<Actions monitor={monitor} />}
     >
+      {monitor.description !== "" && <p className={styles.about}>{monitor.description}</p>}
       <DownUnnotified monitor={monitor} />
       {monitor.maintenance && <CoverNotice monitor={monitor} cover={monitor.maintenance} />}
       <CurrentAlert monitor={monitor} />

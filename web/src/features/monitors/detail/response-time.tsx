@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { useTexts } from "../../../shared/i18n";
+import { useTexts, type Texts } from "../../../shared/i18n";
 import { useSearchParams } from "../../../shared/router";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Back } from "../../../shared/ui/icons";
@@ -17,7 +17,18 @@ import { hasRemoteRegions, LOCAL } from "../regions";
 import type { Mode } from "./chart";
 import styles from "./detail.module.css";
 import { isZoom, rangeOf, ranges, windowOf, withoutZoom, withRange, withZoom, zoomOf, type Range } from "./range";
-import { firstCheck, maintenanceIn, outages, phases, regionColor, unknownIn, without, type Outage } from "./series";
+import {
+  firstCheck,
+  hasReading,
+  maintenanceIn,
+  outages,
+  phases,
+  regionColor,
+  unknownIn,
+  without,
+  type Outage,
+  type ReadingOf,
+} from "./series";
 
 const Chart = lazy(() => import("./chart"));
 
@@ -38,7 +49,7 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
   const [search, setSearch] = useSearchParams();
   const change = (next: URLSearchParams) => setSearch(next, { replace: true, keepScroll: true });
   const zoomed = zoomOf(search) !== null;
-  const [mode, setMode] = useState<Mode>("percentiles");
+  const [mode, setMode] = useState<Choice>("percentiles");
   const window = windowOf(search);
   const split = hasRemoteRegions(monitor);
   const { data, error, refetch, isPlaceholderData } = useQuery(seriesQuery(monitorid, window, split && mode === "regions"));
@@ -52,15 +63,21 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
   const down = useMemo(() => (data ? without(outages(alerts ?? [], data), planned) : []), [alerts, data, planned]);
   const first = data ? firstCheck(data, created) : null;
   const phased = data?.points.some((point) => phases.some((phase) => typeof point.phases[phase] === "number")) ?? false;
-  const modes = (["percentiles", ...(phased ? ["phases"] : []), ...(split ? ["regions"] : [])] as Mode[]).map(
-    (each) => [each, t.detail.modes[each]] as const,
-  );
-  const shown: Mode = modes.some(([each]) => each === mode) ? mode : "percentiles";
+  const measured = readingsOf(monitor, t).filter(({ place }) => mode === `reading-${place}` || (data && hasReading(data.points, place)));
+  const modes: (readonly [Choice, string])[] = [
+    ["percentiles", t.detail.modes.percentiles],
+    ...(phased ? [["phases", t.detail.modes.phases] as const] : []),
+    ...(split ? [["regions", t.detail.modes.regions] as const] : []),
+    ...measured.map(({ place, name }) => [`reading-${place}` as const, name] as const),
+  ];
+  const chosen = modes.some(([each]) => each === mode) ? mode : "percentiles";
+  const reading = measured.find(({ place }) => chosen === `reading-${place}`) ?? null;
+  const shown: Mode = reading ? "reading" : chosen === "phases" || chosen === "regions" ? chosen : "percentiles";
   const lines = shown === "regions" ? (data?.regions ?? []) : [];
   return (
     <Panel
       title={title}
-      lead={t.detail.loadTimeHelp}
+      lead={reading ? t.detail.readingHelp : t.detail.loadTimeHelp}
       actions={
         <SegmentedControl
           label={t.detail.range}
@@ -74,6 +91,8 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
       <div className={styles.chart} data-old={isPlaceholderData || undefined}>
         {data && shown === "regions" && lines.length === 0 && !isPlaceholderData ? (
           <p className={styles.quiet}>{data.source === "raw" ? t.detail.noChart : t.detail.noLines}</p>
+        ) : data && reading && !hasReading(data.points, reading.place) && !isPlaceholderData ? (
+          <p className={styles.quiet}>{data.source === "raw" ? t.detail.noChart : t.detail.noReadings}</p>
         ) : data ? (
           <Suspense fallback={<Loading />}>
             <Chart
@@ -84,6 +103,7 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
               unknown={unknown}
               first={first}
               mode={shown}
+              reading={reading}
               interval={heartbeat_interval}
               zoom={(from, to) => isZoom(from, to) && change(withZoom(search, from, to))}
             />
@@ -93,30 +113,61 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
         )}
       </div>
       <div className={styles.chartFoot}>
-        <Legend mode={shown} lines={lines} young={first !== null} planned={planned.length > 0} unknown={unknown.length > 0} />
+        <Legend
+          mode={shown}
+          reading={reading}
+          lines={lines}
+          young={first !== null}
+          planned={planned.length > 0}
+          unknown={unknown.length > 0}
+        />
         {zoomed && (
           <Button variant="default" size="xs" leftSection={<Back />} onClick={() => change(withoutZoom(search))}>
             {t.detail.resetZoom}
           </Button>
         )}
-        {modes.length > 1 && <SegmentedControl label={t.detail.mode} choices={modes} chosen={shown} choose={setMode} />}
+        {modes.length > 1 && <SegmentedControl label={t.detail.mode} choices={modes} chosen={chosen} choose={setMode} />}
       </div>
     </Panel>
   );
 }
 
+/** What the chart can show: a mode, or one of the numbers that the checks measure. */
+type Choice = Exclude<Mode, "reading"> | "reading-0" | "reading-1";
+
+/** The numbers that the checks of a monitor measure, beside their times. */
+export function readingsOf(monitor: Pick<Monitor, "type" | "ping" | "assertions">, t: Texts): ReadingOf[] {
+  const charted = monitor.assertions.find((assertion) => assertion.chart);
+  if (charted) return [{ place: 0, name: [charted.source, charted.property].filter(Boolean).join(" "), unit: unitOf(charted.source) }];
+  if (monitor.type !== "ping" || (monitor.ping?.count ?? 1) === 1) return [];
+  return [
+    { place: 0, name: t.detail.loss, unit: "%" },
+    { place: 1, name: t.detail.jitter, unit: "ms" },
+  ];
+}
+
+function unitOf(source: string): string {
+  if (source === "response_time" || source === "jitter") return "ms";
+  return source === "loss" ? "%" : "";
+}
+
 interface LegendProps {
   mode: Mode;
+  reading: ReadingOf | null;
   lines: readonly RegionLine[];
   young: boolean;
   planned: boolean;
   unknown: boolean;
 }
 
-function Legend({ mode, lines, young, planned, unknown }: LegendProps) {
+function Legend({ mode, reading, lines, young, planned, unknown }: LegendProps) {
   const t = useTexts();
-  const marks: [string, string][] =
-    mode === "regions"
+  const marks: [string, string][] = reading
+    ? [
+        ["p50", t.detail.readingMean(reading.name)],
+        ["p95", t.detail.readingRange],
+      ]
+    : mode === "regions"
       ? lines.map(({ region }, index) => [regionColor(index), region === LOCAL ? t.regions.local : region])
       : mode === "phases"
         ? phases.map((phase) => [phase, t.monitors.phases[phase]])

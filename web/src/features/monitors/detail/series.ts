@@ -72,6 +72,23 @@ export function byRegion(points: readonly (Point | null)[], lines: readonly Regi
   });
 }
 
+/** A number that checks have measured: its place among the readings of a heartbeat, its name and its unit. */
+export interface ReadingOf {
+  place: 0 | 1;
+  name: string;
+  unit: string;
+}
+
+/** The highest, the mean and the lowest value of a reading in each step: the order in which bands are drawn between them. */
+export function readings(points: readonly (Point | null)[], place: number): Column[] {
+  return (["max", "mean", "min"] as const).map((which) => points.map((point) => point?.reading?.[place]?.[which] ?? null));
+}
+
+/** Whether any step has such a reading. */
+export function hasReading(points: readonly Point[], place: number): boolean {
+  return points.some((point) => point.reading?.[place]);
+}
+
 /** There are colors for six regions; further regions reuse them. */
 const COLORS = 6;
 

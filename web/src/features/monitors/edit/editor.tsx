@@ -1,12 +1,12 @@
 /** The form of a monitor. Rarely used settings are collapsed. */
-import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
+import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState, type KeyboardEvent } from "react";
 import { severities } from "../../../shared/api/alerting-sets";
 import { policiesQuery } from "../../../shared/api/policies";
 import { formatDuration, parseDuration } from "../../../shared/lib/duration";
-import { interval } from "../../../shared/lib/time";
-import { useTexts } from "../../../shared/i18n";
+import { interval, millis } from "../../../shared/lib/time";
+import { useLanguage, useTexts } from "../../../shared/i18n";
 import { useNavigate } from "../../../shared/router";
 import { FormError } from "../../../shared/ui/error-notice";
 import { flag, text, useForm, type Form } from "../../../shared/ui/form";
@@ -15,6 +15,7 @@ import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
 import { FieldPair } from "../../../shared/ui/form-layout";
 import { showToast } from "../../../shared/ui/toast";
 import { monitorsQuery, types, type Monitor } from "../data";
+import { statsQuery } from "../detail/data";
 import { NotifierPicker } from "../notifier-picker";
 import { LOCAL, regionsQuery } from "../regions";
 import { formOf } from "../types";
@@ -65,7 +66,7 @@ export function Editor({ stored, start }: Props) {
           <Timing form={form} />
           <Regions form={form} />
           <Notify form={form} />
-          <Advanced form={form} />
+          <Advanced form={form} id={id} />
         </div>
         {!Passive && (
           <aside className={page.beside}>
@@ -276,9 +277,19 @@ function PolicyField({ form }: { form: MonitorForm }) {
 }
 
 const slowness = ["degraded.slow", "degraded.factor", "degraded.over", "degraded.of", "degraded.regions", "slo.target", "slo.days"];
-const folded = ["timeout", "retry_interval", "resend_interval", "depends_on", "flap_outages", "flap_within", "evidence", ...slowness];
+const folded = [
+  "description",
+  "timeout",
+  "retry_interval",
+  "resend_interval",
+  "depends_on",
+  "flap_outages",
+  "flap_within",
+  "evidence",
+  ...slowness,
+];
 
-function Advanced({ form }: { form: MonitorForm }) {
+function Advanced({ form, id }: { form: MonitorForm; id: string | undefined }) {
   const t = useTexts();
   const [open, setOpen] = useState(false);
   const { Advanced: Fields, advanced = [], Passive } = formOf(form.values.type);
@@ -310,7 +321,7 @@ function Advanced({ form }: { form: MonitorForm }) {
           <NumberInput {...number(form, "flap_outages")} label={t.form.flapOutages} description={t.form.flapOutagesHelp} />
           <TextInput {...duration(form, "flap_within")} label={t.form.flapWithin} description={t.form.flapWithinHelp} />
         </FieldPair>
-        <Slowness form={form} />
+        <Slowness form={form} id={id} />
         {!Passive && (
           <Select
             {...choice(form, "evidence", evidenceLevels)}
@@ -319,6 +330,14 @@ function Advanced({ form }: { form: MonitorForm }) {
             data={evidenceLevels.map((value) => ({ value, label: t.evidence.levels[value] }))}
           />
         )}
+        <Textarea
+          {...text(form, "description")}
+          label={t.form.description}
+          description={t.form.descriptionHelp}
+          autosize
+          minRows={2}
+          maxRows={8}
+        />
         <Switch {...flag(form, "upside_down_mode")} label={t.monitors.inverted} description={t.monitors.invertedHelp} />
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>
@@ -327,12 +346,21 @@ function Advanced({ form }: { form: MonitorForm }) {
 }
 
 /** When it is slow, and how much of the time it should be up. */
-function Slowness({ form }: { form: MonitorForm }) {
+function Slowness({ form, id }: { form: MonitorForm; id: string | undefined }) {
   const t = useTexts();
+  const { locale } = useLanguage();
+  const { data } = useQuery({ ...statsQuery(id ?? ""), enabled: id !== undefined });
+  const p95 = data?.spans.find(({ span }) => span === "7d")?.load_time?.p95;
+  const usual = typeof p95 === "number" ? ` ${t.form.slowUsual(millis(p95, locale))}` : "";
   return (
     <>
       <FieldPair>
-        <NumberInput {...number(form, "degraded.slow")} label={t.form.slow} description={t.form.slowHelp} placeholder={t.form.never} />
+        <NumberInput
+          {...number(form, "degraded.slow")}
+          label={t.form.slow}
+          description={`${t.form.slowHelp}${usual}`}
+          placeholder={t.form.never}
+        />
         <NumberInput
           {...number(form, "degraded.factor")}
           label={t.form.slowFactor}

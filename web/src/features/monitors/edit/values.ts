@@ -14,6 +14,7 @@ import type { AssertionValues } from "./assertion";
 export interface Values extends TypeValues {
   type: Type;
   name: string;
+  description: string;
   isactive: boolean;
   /** Durations, as typed. */
   heartbeat_interval: string;
@@ -58,6 +59,7 @@ export function initial(type: Type): Values {
     ...defaults(),
     type,
     name: "",
+    description: "",
     isactive: true,
     heartbeat_interval: formatDuration(60),
     upside_down_mode: false,
@@ -98,6 +100,7 @@ export function valuesOf(monitor: Monitor): Values {
     ...initial(type),
     ...formOf(type).valuesOf(monitor),
     name: monitor.name,
+    description: monitor.description,
     isactive: monitor.isactive,
     heartbeat_interval: formatDuration(monitor.heartbeat_interval),
     upside_down_mode: monitor.upside_down_mode,
@@ -157,6 +160,7 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     ...(monitorid !== undefined && { monitorid }),
     type: values.type,
     name: values.name.trim(),
+    description: values.description.trim(),
     isactive: values.isactive,
     heartbeat_interval: seconds(values.heartbeat_interval),
     upside_down_mode: values.upside_down_mode,
@@ -205,6 +209,7 @@ export function suggestedName(values: Values): string {
 const unprobed: ReadonlySet<string> = new Set<keyof SaveMonitor>([
   "monitorid",
   "name",
+  "description",
   "isactive",
   "heartbeat_interval",
   "tags",
@@ -234,6 +239,7 @@ export function labelsOf(t: Texts): Record<string, string> {
   const labels = {
     type: t.monitors.type,
     name: t.form.name,
+    description: t.form.description,
     isactive: t.form.active,
     heartbeat_interval: t.form.interval,
     upside_down_mode: t.monitors.inverted,

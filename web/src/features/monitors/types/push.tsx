@@ -1,11 +1,15 @@
 /** Push: a job or device reports, and silence means down. The API calls the type `api`. */
-import { Textarea, TextInput } from "@mantine/core";
+import { Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { valuesOfSet } from "../../../shared/api/closed-sets";
 import { useTexts } from "../../../shared/i18n";
 import { formatDuration, parseDuration } from "../../../shared/lib/duration";
-import { text, type Form } from "../../../shared/ui/form";
+import { readerZone } from "../../../shared/lib/zone";
+import { flag, text, type Form } from "../../../shared/ui/form";
 import { FieldPair } from "../../../shared/ui/form-layout";
+import type { Monitor } from "../data";
 import styles from "../edit/edit.module.css";
-import { duration } from "./fields";
+import { choice, duration } from "./fields";
+import { ScheduleTimes } from "./schedule-times";
 import type { TypeForm } from "./type-form";
 
 interface PushValues {
@@ -14,20 +18,43 @@ interface PushValues {
   "api.tz": string;
   "api.max_runtime": string;
   "api.slug": string;
+  "api.post_only": boolean;
+  "api.keywords.start": string;
+  "api.keywords.success": string;
+  "api.keywords.failure": string;
+  "api.keywords.otherwise": Otherwise;
 }
 
-const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+type Otherwise = NonNullable<Monitor["api"]>["keywords"]["otherwise"];
+
+const others = valuesOfSet<Otherwise>({ ignore: true, fail: true });
 
 export const push: TypeForm<PushValues> = {
-  defaults: { grace: "", "api.schedule": "", "api.tz": browserZone, "api.max_runtime": "", "api.slug": "" },
+  defaults: {
+    grace: "",
+    "api.schedule": "",
+    "api.tz": readerZone(),
+    "api.max_runtime": "",
+    "api.slug": "",
+    "api.post_only": false,
+    "api.keywords.start": "",
+    "api.keywords.success": "",
+    "api.keywords.failure": "",
+    "api.keywords.otherwise": "ignore",
+  },
   valuesOf: ({ grace, api }) => ({
     grace: typeof grace === "number" ? formatDuration(grace) : "",
     ...(api && {
       "api.schedule": api.schedule,
       // Without a schedule, the zone means nothing yet.
-      "api.tz": api.schedule === "" ? browserZone : api.tz,
+      "api.tz": api.schedule === "" ? readerZone() : api.tz,
       "api.max_runtime": typeof api.max_runtime === "number" ? formatDuration(api.max_runtime) : "",
       "api.slug": api.slug,
+      "api.post_only": api.post_only,
+      "api.keywords.start": api.keywords.start,
+      "api.keywords.success": api.keywords.success,
+      "api.keywords.failure": api.keywords.failure,
+      "api.keywords.otherwise": api.keywords.otherwise,
     }),
   }),
   bodyOf: (values) => ({
@@ -37,6 +64,13 @@ export const push: TypeForm<PushValues> = {
       ...(values["api.schedule"].trim() === "" ? {} : { tz: values["api.tz"].trim() }),
       max_runtime: values["api.max_runtime"] === "" ? 0 : (parseDuration(values["api.max_runtime"]) ?? 0),
       slug: values["api.slug"].trim(),
+      post_only: values["api.post_only"],
+      keywords: {
+        start: values["api.keywords.start"].trim(),
+        success: values["api.keywords.success"].trim(),
+        failure: values["api.keywords.failure"].trim(),
+        otherwise: values["api.keywords.otherwise"],
+      },
     },
   }),
   suggestedName: (values) => values["api.slug"],
@@ -46,8 +80,15 @@ export const push: TypeForm<PushValues> = {
     "api.tz": t.form.jobZone,
     "api.max_runtime": t.form.maxRuntime,
     "api.slug": t.form.jobSlug,
+    "api.post_only": t.form.postOnly,
+    "api.keywords.start": t.form.startKeywords,
+    "api.keywords.success": t.form.successKeywords,
+    "api.keywords.failure": t.form.failureKeywords,
+    "api.keywords.otherwise": t.form.otherwise,
   }),
   Target,
+  Advanced,
+  advanced: ["api.post_only", "api.keywords.start", "api.keywords.success", "api.keywords.failure", "api.keywords.otherwise"],
   durations: ["grace", "api.max_runtime"],
   Passive,
 };
@@ -84,7 +125,31 @@ function Passive({ form }: { form: Form<PushValues> }) {
           placeholder={t.form.auto}
         />
       </FieldPair>
+      <ScheduleTimes schedule={form.values["api.schedule"]} tz={form.values["api.tz"]} />
       <TextInput {...text(form, "api.slug")} label={t.form.jobSlug} description={t.form.jobSlugHelp} placeholder="nightly-backup" />
+    </>
+  );
+}
+
+/** What pings mean: by their method, and by words in what the job prints. */
+function Advanced({ form }: { form: Form<PushValues> }) {
+  const t = useTexts();
+  return (
+    <>
+      <Switch {...flag(form, "api.post_only")} label={t.form.postOnly} description={t.form.postOnlyHelp} />
+      <p className={styles.note}>{t.form.keywordsHelp}</p>
+      <FieldPair>
+        <TextInput {...text(form, "api.keywords.failure")} label={t.form.failureKeywords} placeholder="ERROR, FATAL" />
+        <TextInput {...text(form, "api.keywords.success")} label={t.form.successKeywords} placeholder="done" />
+      </FieldPair>
+      <FieldPair>
+        <TextInput {...text(form, "api.keywords.start")} label={t.form.startKeywords} />
+        <Select
+          {...choice(form, "api.keywords.otherwise", others)}
+          label={t.form.otherwise}
+          data={others.map((value) => ({ value, label: t.form.otherwiseChoices[value] }))}
+        />
+      </FieldPair>
     </>
   );
 }

@@ -1,0 +1,339 @@
+//! What visitors do with their subscriptions, and how subscribers are added.
+
+use uuid::Uuid;
+use wakeful_core::id::{StatuspageId, SubscriberId, TeamId};
+use wakeful_core::statuspages::subscriber::{
+    MAX_CONFIRMATIONS, MAX_SUBSCRIBERS, Subscriber, SubscriberKind, SubscriberState, address_digest,
+};
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use zeroize::Zeroizing;
+
+use super::subscriber_rows::{SubscriberRow, sealed_address, sealed_secret, subscriber_columns};
+use super::subscribers::{AddSubscriberOutcome, Confirmation};
+use crate::accounts::team::lock_team;
+use crate::deletion::deleted_pages;
+use crate::dialect::{Tx, read, within, write};
+use crate::installation_secrets::InstallationSecret;
+use crate::mail;
+use crate::monitors::json;
+use crate::{Result, Store};
+
+const CONFIRMATION_WINDOW: i64 = 86_400_000;
+
+pub(super) struct NewSubscriber<'a> {
+    pub(super) subscriber: &'a Subscriber,
+    pub(super) digest: Digest,
+    pub(super) confirmation: Option<Confirmation<'a>>,
+}
+
+impl Store {
+    /// What addresses are looked up by.
+    pub async fn subscriber_digests(&self, candidate: &[u8]) -> Result<SubscriberDigests> {
+        let secret = InstallationSecret::SubscriberDigest;
+        Ok(SubscriberDigests(self.installation_secret(secret, candidate).await?))
+    }
+
+    /// Adds a subscriber that a visitor has requested.
+    pub async fn add_visitor(
+        &self,
+        team: TeamId,
+        subscriber: &Subscriber,
+        digest: Digest,
+        confirmation: Confirmation<'_>,
+        plan: Option<u32>,
+    ) -> Result<AddSubscriberOutcome> {
+        let mut tx = self.begin().await?;
+        lock_team(&mut tx, team, subscriber.created).await?;
+        let new = NewSubscriber { subscriber, digest, confirmation: Some(confirmation) };
+        let added = self.insert_subscriber(&mut tx, team, &new, plan).await?;
+        tx.commit().await?;
+        Ok(added)
+    }
+
+    /// The subscriber that a link confirms.
+    pub async fn subscriber_to_confirm(
+        &self,
+        token: Digest,
+        now: Millis,
+    ) -> Result<Option<Subscriber>> {
+        let row: Option<SubscriberRow> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                subscriber_columns!(),
+                " from subscribers s
+                 where s.token = $1 and s.token_until > $2 and s.page_id not in ",
+                deleted_pages!()
+            ))
+            .bind(&token.0[..])
+            .bind(now.0)
+            .fetch_optional(db)
+            .await
+        })?;
+        row.map(|row| row.unsealed(&self.keyring)).transpose()
+    }
+
+    /// Activates a subscriber, if its link is still valid.
+    pub async fn confirm_subscriber(
+        &self,
+        subscriber: &Subscriber,
+        token: Digest,
+        now: Millis,
+    ) -> Result<bool> {
+        let secret = sealed_secret(&self.keyring, subscriber.id, subscriber.secret.as_ref());
+        Ok(write!(self, |db| {
+            sqlx::query(
+                "update subscribers
+                 set state = 'active', confirmed = $3, ended = null, failures = 0, token = null,
+                     token_until = null, secret = $4
+                 where id = $1 and token = $2 and token_until > $3",
+            )
+            .bind(subscriber.id.uuid())
+            .bind(&token.0[..])
+            .bind(now.0)
+            .bind(secret)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    /// A subscriber of any page, for its own links.
+    pub async fn read_subscriber(&self, id: SubscriberId) -> Result<Option<Subscriber>> {
+        let row: Option<SubscriberRow> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                subscriber_columns!(),
+                " from subscribers s where s.id = $1 and s.page_id not in ",
+                deleted_pages!()
+            ))
+            .bind(id.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        row.map(|row| row.unsealed(&self.keyring)).transpose()
+    }
+
+    /// Changes what a subscriber receives, by its own link; false if it is gone.
+    pub async fn change_subscription(&self, subscriber: &Subscriber) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        let changed = change_settings(&mut tx, subscriber).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Ends a subscription: its address is deleted, and nothing more is sent.
+    pub async fn unsubscribe(&self, id: SubscriberId, now: Millis) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            sqlx::query(
+                "update subscribers
+                 set state = 'unsubscribed', address = null, secret = null, token = null,
+                     token_until = null, ended = $2
+                 where id = $1 and state <> 'unsubscribed'",
+            )
+            .bind(id.uuid())
+            .bind(now.0)
+            .execute(&mut *db)
+            .await?;
+            sqlx::query(
+                "delete from statuspage_deliveries
+                 where subscriber_id = $1 and next_try is not null",
+            )
+            .bind(id.uuid())
+            .execute(db)
+            .await?;
+        });
+        tx.commit().await
+    }
+
+    /// Deletes subscriptions that were never confirmed, and those that ended before `ended`.
+    pub async fn prune_subscribers(&self, now: Millis, ended: Millis) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query(
+                "delete from subscribers
+                 where (state = 'pending' and token_until <= $1) or ended < $2",
+            )
+            .bind(now.0)
+            .bind(ended.0)
+            .execute(db)
+            .await
+            .map(drop)
+        })?;
+        Ok(())
+    }
+
+    /// Adds a subscriber, or asks a known one again. The team is locked.
+    pub(super) async fn insert_subscriber(
+        &self,
+        tx: &mut Tx,
+        team: TeamId,
+        new: &NewSubscriber<'_>,
+        plan: Option<u32>,
+    ) -> Result<AddSubscriberOutcome> {
+        let NewSubscriber { subscriber, digest, confirmation } = new;
+        let now = subscriber.created;
+        let is_there: bool = within!(*tx, |db| {
+            sqlx::query_scalar(
+                "select exists (select 1 from statuspages where id = $1 and team_id = $2)",
+            )
+            .bind(subscriber.page.uuid())
+            .bind(team.uuid())
+            .fetch_one(db)
+            .await
+        })?;
+        if !is_there {
+            return Ok(AddSubscriberOutcome::Missing);
+        }
+        let known: Option<(Uuid, String)> = within!(*tx, |db| {
+            sqlx::query_as("select id, state from subscribers where digest = $1 and page_id = $2")
+                .bind(&digest.0[..])
+                .bind(subscriber.page.uuid())
+                .fetch_optional(db)
+                .await
+        })?;
+        let known = known.map(|(id, state)| (SubscriberId::from(id), state));
+        if let Some((id, state)) = &known {
+            match state.as_str() {
+                "active" => return Ok(AddSubscriberOutcome::Known(*id)),
+                "unsubscribed" if confirmation.is_none() => {
+                    return Ok(AddSubscriberOutcome::Unsubscribed);
+                }
+                _ => {}
+            }
+        }
+        if confirmation.is_some() && self.was_asked(tx, *digest, now).await? {
+            return Ok(AddSubscriberOutcome::TooOften);
+        }
+        if known.is_none()
+            && let Some(limit) = limit(tx, team, subscriber.page, plan).await?
+        {
+            return Ok(limit);
+        }
+        let id = known.as_ref().map_or(subscriber.id, |(id, _)| *id);
+        let is_bouncing = known.as_ref().is_some_and(|(_, state)| state == "bouncing");
+        // One that bounces stays so until it is confirmed.
+        let state = match confirmation {
+            Some(_) if is_bouncing => SubscriberState::Bouncing,
+            Some(_) => SubscriberState::Pending,
+            None => SubscriberState::Active,
+        };
+        within!(*tx, |db| {
+            sqlx::query(
+                "insert into subscribers
+                 (id, page_id, kind, digest, address, secret, state, source, settings, token,
+                  token_until, confirmations, confirmations_since, created, confirmed)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)
+                 on conflict (id) do update
+                 set address = excluded.address, secret = excluded.secret, state = excluded.state,
+                     settings = excluded.settings, token = excluded.token,
+                     token_until = excluded.token_until, ended = null, failures = 0,
+                     confirmed = excluded.confirmed,
+                     confirmations = case
+                         when subscribers.confirmations_since > $15
+                         then subscribers.confirmations + excluded.confirmations
+                         else excluded.confirmations end,
+                     confirmations_since = case
+                         when subscribers.confirmations_since > $15
+                         then subscribers.confirmations_since
+                         else excluded.confirmations_since end",
+            )
+            .bind(id.uuid())
+            .bind(subscriber.page.uuid())
+            .bind(subscriber.kind.as_str())
+            .bind(&digest.0[..])
+            .bind(sealed_address(&self.keyring, id, &subscriber.recipient))
+            .bind(sealed_secret(&self.keyring, id, subscriber.secret.as_ref()))
+            .bind(state.as_str())
+            .bind(subscriber.source.as_str())
+            .bind(json(&subscriber.settings))
+            .bind(confirmation.map(|one| one.token.0.to_vec()))
+            .bind(confirmation.map(|one| one.until.0))
+            .bind(i64::from(confirmation.is_some()))
+            .bind(now.0)
+            .bind(confirmation.is_none().then_some(now.0))
+            .bind(now.0 - CONFIRMATION_WINDOW)
+            .execute(db)
+            .await?;
+        });
+        if let Some(confirmation) = confirmation {
+            let sealed = mail::sealed(&self.keyring, confirmation.mail);
+            mail::insert(tx, &sealed, now).await?;
+        }
+        Ok(AddSubscriberOutcome::Done(id))
+    }
+
+    /// Whether an address was asked for a confirmation as often as is allowed, by any page.
+    async fn was_asked(&self, tx: &mut Tx, digest: Digest, now: Millis) -> Result<bool> {
+        let asked: i64 = within!(*tx, |db| {
+            sqlx::query_scalar(
+                "select cast(coalesce(sum(confirmations), 0) as bigint) from subscribers
+                 where digest = $1 and confirmations_since > $2",
+            )
+            .bind(&digest.0[..])
+            .bind(now.0 - CONFIRMATION_WINDOW)
+            .fetch_one(db)
+            .await
+        })?;
+        Ok(asked >= MAX_CONFIRMATIONS)
+    }
+}
+
+/// The limit that another subscriber would exceed.
+async fn limit(
+    tx: &mut Tx,
+    team: TeamId,
+    page: StatuspageId,
+    plan: Option<u32>,
+) -> Result<Option<AddSubscriberOutcome>> {
+    let (of_page, of_team): (i64, i64) = within!(*tx, |db| {
+        let of_page: i64 =
+            sqlx::query_scalar("select count(*) from subscribers where page_id = $1")
+                .bind(page.uuid())
+                .fetch_one(&mut *db)
+                .await?;
+        // Counted only where it matters.
+        let of_team: i64 = if plan.is_none() {
+            0
+        } else {
+            sqlx::query_scalar(
+                "select count(*) from subscribers s
+                 join statuspages p on p.id = s.page_id
+                 where p.team_id = $1 and s.state <> 'unsubscribed'",
+            )
+            .bind(team.uuid())
+            .fetch_one(db)
+            .await?
+        };
+        (of_page, of_team)
+    });
+    Ok(match () {
+        () if of_page >= MAX_SUBSCRIBERS as i64 => Some(AddSubscriberOutcome::LimitReached),
+        () if plan.is_some_and(|max| of_team >= i64::from(max)) => {
+            Some(AddSubscriberOutcome::PlanLimit)
+        }
+        () => None,
+    })
+}
+
+pub(super) async fn change_settings(tx: &mut Tx, subscriber: &Subscriber) -> Result<bool> {
+    Ok(within!(*tx, |db| {
+        sqlx::query(
+            "update subscribers set settings = $2 where id = $1 and state <> 'unsubscribed'",
+        )
+        .bind(subscriber.id.uuid())
+        .bind(json(&subscriber.settings))
+        .execute(db)
+        .await
+        .map(|done| done.rows_affected() == 1)
+    })?)
+}
+
+/// Computes what addresses are looked up by.
+pub struct SubscriberDigests(Zeroizing<Vec<u8>>);
+
+impl SubscriberDigests {
+    pub fn of(&self, kind: SubscriberKind, address: &str) -> Digest {
+        address_digest(&self.0, kind, address)
+    }
+}
