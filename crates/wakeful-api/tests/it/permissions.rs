@@ -79,6 +79,20 @@ async fn set_role(by: &User, user: &User, role: &str) -> wakeful_testkit::Answer
     by.client.post("team/save", &body).await
 }
 
+/// As if a node of an earlier version were running.
+async fn start_old_node(app: &App) {
+    let id = match app.database.kind() {
+        DatabaseKind::Sqlite => "x'0123456789abcdef0123456789abcdef'",
+        DatabaseKind::Postgres => "'01234567-89ab-cdef-0123-456789abcdef'",
+    };
+    app.database
+        .execute(&format!(
+            "insert into nodes (id, name, home, version, started, expires)
+        values ({id}, 'old', '/old', '0.1.0', 0, 9000000000000000)"
+        ))
+        .await;
+}
+
 both_databases! {
     async fn every_operation_is_refused_exactly_for_roles_without_its_permission(setup: Setup) {
         let app = setup.start().await;
@@ -353,12 +367,7 @@ both_databases! {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
-        let id = match app.database.kind() {
-            DatabaseKind::Sqlite => "x'0123456789abcdef0123456789abcdef'",
-            DatabaseKind::Postgres => "'01234567-89ab-cdef-0123-456789abcdef'",
-        };
-        app.database.execute(&format!("insert into nodes (id, name, home, version, started, expires)
-            values ({id}, 'old', '/old', '0.1.0', 0, 9000000000000000)")).await;
+        start_old_node(&app).await;
         let new = json!({"email": "eve@example.com", "password1": PASSWORD, "password2": PASSWORD, "role": "viewer"});
         let restrictions = [
             ("team/save", new),
@@ -373,6 +382,21 @@ both_databases! {
         for (path, body) in &restrictions {
             ann.client.post(path, body).await.refused(409, "nodes_too_old");
         }
+        // What an old node does as well is not refused.
+        let open = json!({"name": "Shop", "mfa": "optional", "key_days": 0, "personal_keys": true});
+        ann.client.post("team/settings", &open).await.ok();
+        ann.client.post("integrations/apikey/save", &json!({"name": "full"})).await.ok();
+        ann.colleague(&app.anonymous(), "joe@example.com").await;
+        app.database.execute("delete from nodes where name = 'old'").await;
+        for (path, body) in &restrictions {
+            ann.client.post(path, body).await.ok();
+        }
+    }
+
+    async fn monitors_with_new_settings_wait_until_no_old_node_would_ignore_them(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        start_old_node(&app).await;
         let monitor = |more: Value| {
             let mut body = json!({"type": "http", "name": "shop", "heartbeat_interval": 3600,
                 "isactive": false, "upside_down_mode": false, "http": {"url": "http://127.0.0.1:9/"}});
@@ -384,15 +408,7 @@ both_databases! {
         refused.refused(409, "older_node");
         assert!(refused.text.contains("The node old runs version 0.1.0"), "{}", refused.text);
         let plain = ann.client.post("monitor/save", &monitor(json!({}))).await.ok();
-        // What an old node does as well is not refused.
-        let open = json!({"name": "Shop", "mfa": "optional", "key_days": 0, "personal_keys": true});
-        ann.client.post("team/settings", &open).await.ok();
-        ann.client.post("integrations/apikey/save", &json!({"name": "full"})).await.ok();
-        ann.colleague(&app.anonymous(), "joe@example.com").await;
         app.database.execute("delete from nodes where name = 'old'").await;
-        for (path, body) in &restrictions {
-            ann.client.post(path, body).await.ok();
-        }
         ann.client.post("monitor/save", &new).await.ok();
         // A monitor that a later version has saved does not hide the others.
         let id = plain["monitor"]["monitorid"].clone();
