@@ -21,6 +21,7 @@ mod raw_http;
 mod raw_rows;
 mod receiver;
 mod smtp_server;
+mod stopwatch;
 mod wait;
 
 pub use alerts::process_alerts;
@@ -40,6 +41,7 @@ pub use raw_http::{send_raw, send_raw_in_parts};
 pub use raw_rows::{Column, number};
 pub use receiver::{Hook, Receiver};
 pub use smtp_server::{ReceivedMail, SmtpSecurity, SmtpServer};
+pub use stopwatch::Stopwatch;
 pub use wait::until;
 
 /// Runs each test on both databases: `both_databases! { async fn name(setup: Setup) { … } }`

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::stopwatch::Stopwatch;
+
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// Polls until there is a result, and fails after a timeout.
@@ -9,7 +11,7 @@ pub async fn until<T, F: Future<Output = Option<T>>>(
     what: &str,
     mut probe: impl FnMut() -> F,
 ) -> T {
-    let started = tokio::time::Instant::now();
+    let started = Stopwatch::start();
     loop {
         if let Some(found) = probe().await {
             return found;

@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::{HttpSpec, HttpUrl, Keyword, Spec};
 use wakeful_core::observation::{Contact, Fault, Observation};
@@ -17,6 +16,7 @@ use wakeful_core::time::{Clock, Millis};
 use wakeful_outbound::checks::{self, CheckRequest};
 use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::net::{Deadline, Net};
+use wakeful_testkit::Stopwatch;
 
 /// Long enough for loopback on a busy machine.
 pub(crate) const LONG_TIMEOUT: Duration = Duration::from_secs(5);
@@ -69,7 +69,7 @@ pub(crate) async fn run(
     request: &CheckRequest<'_>,
     allowed: Duration,
 ) -> Result<Observation, Fault> {
-    let began = Instant::now();
+    let began = Stopwatch::start();
     let observation = checks::check(net, request, Deadline::within(allowed)).await;
     let took = began.elapsed();
     // The machine may pause for seconds.
