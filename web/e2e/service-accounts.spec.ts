@@ -225,8 +225,18 @@ for (const language of ["en", "de"]) {
     await inspect("the lists");
     await expect(page.getByRole("heading", { level: 2 })).toHaveText(
       language === "en"
-        ? ["Members", "Invitations", "Service accounts", "API keys", "Audit log", "Policies", "Leave team", "Delete team"]
-        : ["Mitglieder", "Einladungen", "Dienstkonten", "API-Schlüssel", "Audit-Log", "Richtlinien", "Team verlassen", "Team löschen"],
+        ? ["Members", "Invitations", "Service accounts", "API keys", "Ping key", "Audit log", "Policies", "Leave team", "Delete team"]
+        : [
+            "Mitglieder",
+            "Einladungen",
+            "Dienstkonten",
+            "API-Schlüssel",
+            "Ping-Schlüssel",
+            "Audit-Log",
+            "Richtlinien",
+            "Team verlassen",
+            "Team löschen",
+          ],
     );
 
     await page.getByRole("button", { name: word("New service account", "Neues Dienstkonto") }).click();

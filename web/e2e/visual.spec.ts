@@ -116,6 +116,8 @@ test("on a phone, rows show recent checks, filters are readable, and presets are
   );
   expect(cut).toHaveLength(3);
   expect(Math.max(...cut)).toBeLessThanOrEqual(0);
+  // Not below the bar at the bottom.
+  await bars.evaluate((element) => element.scrollIntoView({ block: "center" }));
   await bars.click({ force: true });
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("calm");
 
