@@ -11,6 +11,7 @@ pub use bulk::BulkOutcome;
 pub use live_events::LiveEvents;
 pub use pings::{NewJob, PingRequest, PingTarget, random_uuid};
 pub(crate) use pings::{add_ping_urls, new_ping_uuid};
+pub use wakeful_outbound::net::client_auth::{read_authorities, read_client_certificate};
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
@@ -356,7 +357,7 @@ impl Engine {
     async fn check_nodes_judge(&self, draft: &MonitorDraft) -> Result<()> {
         let is_plain = match &draft.spec {
             Spec::Api(api) => *api == ApiSpec::with_grace(api.grace),
-            _ => draft.assertions.is_empty(),
+            spec => draft.assertions.is_empty() && spec.is_plain(),
         };
         if is_plain { Ok(()) } else { self.require_roles_on_all_nodes().await }
     }
