@@ -16,7 +16,6 @@ mod ntlm;
 mod payment;
 mod phones_and_repeats;
 mod ping;
-mod requests;
 mod servers;
 mod smtp;
 mod tcp;
