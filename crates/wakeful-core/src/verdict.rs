@@ -17,7 +17,7 @@ mod state;
 
 use std::time::Duration;
 
-use crate::certificate::ExpiryWarning;
+use crate::certificate::{Expiry, ExpiryWarning};
 use crate::health::{self, HealthChange, Row, Watch};
 use crate::heartbeat::{Beat, Heartbeat, Phases, Readings, RegionBeat};
 use crate::monitors::Monitor;
@@ -50,10 +50,7 @@ impl Policy {
             retries: if monitor.spec.group().is_some() { 0 } else { monitor.retries },
             retry_interval: monitor.retry_interval(),
             upside_down: monitor.upside_down_mode,
-            certificate_warnings: monitor
-                .spec
-                .http()
-                .is_some_and(|http| http.certificate_expiry_notification),
+            certificate_warnings: monitor.spec.warns_of_expiry(),
             degraded: monitor.degraded.as_ref().map(|degraded| degraded.watch(None)),
         }
     }
@@ -389,8 +386,12 @@ fn warn(
     policy: &Policy,
     now: Millis,
 ) -> Option<ExpiryWarning> {
-    let certificate = observation.certificate.as_ref().filter(|_| policy.certificate_warnings)?;
-    state.warned.due(certificate, now)
+    if !policy.certificate_warnings {
+        return None;
+    }
+    let of_target = observation.certificate.as_ref().map(|certificate| Expiry::of(certificate));
+    let others = observation.expiry.as_deref().cloned();
+    of_target.into_iter().chain(others).find_map(|expiry| state.warned.due(&expiry, now))
 }
 
 #[cfg(test)]

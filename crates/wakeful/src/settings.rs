@@ -189,6 +189,8 @@ pub struct Checks {
     pub at_once: u16,
     /// The bytes of pages that checks may buffer at the same time.
     pub max_buffered_bytes: u32,
+    /// The list of RDAP servers: a URL, or the path of a file.
+    pub rdap_bootstrap: String,
     /// Hosts and ports that answer whenever our own network works.
     pub sentinels: Vec<(String, u16)>,
 }
@@ -342,6 +344,7 @@ impl Settings {
                 at_once: from.number("checks.at_once", 1..=65_535),
                 max_buffered_bytes: from
                     .number("checks.max_buffered_bytes", 2_097_152..=1_073_741_824),
+                rdap_bootstrap: from.optional_text("checks.rdap_bootstrap").unwrap_or_default(),
                 sentinels: from.host_ports("checks.sentinels"),
             },
             data,

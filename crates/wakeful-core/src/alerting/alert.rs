@@ -79,7 +79,7 @@ impl Alert {
             kind: AlertKind::Certificate,
             severity: Severity::of_certificate(warning.days, monitor.severity),
             cause: warning.message.clone(),
-            reason: Some(Reason::CertificateExpiring),
+            reason: Some(warning.reason()),
             started: now,
             ended: Some(now),
         }
@@ -124,6 +124,7 @@ impl Alert {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::certificate::ExpiryKind;
     use crate::monitors::spec::{ApiSpec, Spec};
     use crate::monitors::{DEFAULT_RETRIES, Interval, Name, Tags};
     use crate::verdict::{Input, Policy, Report, State, step};
@@ -181,7 +182,12 @@ mod tests {
     #[test]
     fn a_certificate_warning_has_no_duration() {
         let (monitor, id) = (monitor(), AlertId::new(Millis(0), [3; 10]));
-        let warning = ExpiryWarning { days: 7, not_after: Millis(9), message: "soon".to_owned() };
+        let warning = ExpiryWarning {
+            of: ExpiryKind::Certificate,
+            days: 7,
+            not_after: Millis(9),
+            message: "soon".to_owned(),
+        };
         let alert = Alert::of_warning(id, &monitor, &warning, Millis(5));
         assert_eq!((alert.kind, alert.ended), (AlertKind::Certificate, Some(Millis(5))));
         assert_eq!(alert.length(Millis(99)), Duration::ZERO);

@@ -11,6 +11,7 @@ pub use bulk::BulkOutcome;
 pub use live_events::LiveEvents;
 pub use pings::{NewJob, PingRequest, PingTarget, random_uuid};
 pub(crate) use pings::{add_ping_urls, new_ping_uuid};
+pub use wakeful_outbound::net::client_auth::{read_authorities, read_client_certificate};
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
@@ -362,7 +363,7 @@ impl Engine {
         let has_known_spec = match &draft.spec {
             Spec::Api(api) => *api == ApiSpec::with_grace(api.grace),
             Spec::Ping(ping) => ping.echoes == Echoes::default(),
-            _ => true,
+            spec => spec.is_plain(),
         };
         let is_plain = has_known_spec
             && draft.assertions.is_empty()

@@ -177,7 +177,7 @@ fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWar
     let data = EventData {
         severity: Some(severity),
         message: &warning.message,
-        reason: Some(Reason::CertificateExpiring),
+        reason: Some(warning.reason()),
         ..EventData::of_verdict(record)
     };
     let number = record.seq.to_string();

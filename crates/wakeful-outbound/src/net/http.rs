@@ -21,6 +21,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use url::{Position, Url};
 use wakeful_core::heartbeat::Phases;
+use wakeful_core::monitors::spec::HttpVersion;
 use wakeful_core::observation::{Certificate, Contact, FaultKind};
 use wakeful_core::reason::Reason;
 
@@ -69,8 +70,9 @@ pub fn fetch<'a>(
     Box::pin(async move {
         let mut trace = Trace::default();
         let work = async {
+            let (keep, version) = (ConnectionMode::Close, HttpVersion::Auto);
             let mut session =
-                Session::open(net, request, ConnectionMode::Close, deadline, &mut trace).await?;
+                Session::open(net, request, keep, version, deadline, &mut trace).await?;
             let head = session.send(request, &mut trace).await?;
             let mut body = Vec::new();
             let encoding = Encoding::of(&head.headers);
@@ -135,6 +137,7 @@ impl Session {
         net: &Net,
         request: &Request,
         keep: ConnectionMode,
+        version: HttpVersion,
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<Self, ProbeError> {
@@ -144,12 +147,15 @@ impl Session {
         let port = url.port_or_known_default().unwrap_or_default();
         let tcp = net.connect_to(Target::parse(host), port, deadline, trace).await?;
         let plain = keep == ConnectionMode::Close && super::http1::is_supported(request);
+        if url.scheme() != "https" && version == HttpVersion::Http2 {
+            return Self::http2(Stream::Plain(tcp), keep).await;
+        }
         if url.scheme() != "https" {
             return Self::http1(Stream::Plain(tcp), keep, plain).await;
         }
-        let offer = match keep {
-            ConnectionMode::Close => Offer::Http2AndHttp1,
-            ConnectionMode::Open => Offer::Http1,
+        let offer = match (keep, version) {
+            (ConnectionMode::Open, _) | (_, HttpVersion::Http11) => Offer::Http1,
+            (ConnectionMode::Close, _) => Offer::Http2AndHttp1,
         };
         let tls = net.tls().secure(tcp, host, request.trust, offer, net.clock(), trace).await?;
         let chose_h2 = tls.get_ref().1.alpn_protocol() == Some(b"h2");
