@@ -179,7 +179,10 @@ impl Sender<'_> {
         match error {
             ProbeError::Down(
                 contact,
-                Reason::HttpInvalid | Reason::HttpIncomplete | Reason::ConnectReset,
+                Reason::HttpInvalid
+                | Reason::HttpIncomplete
+                | Reason::ConnectReset
+                | Reason::Protocol,
                 _,
             ) if by_prior_knowledge => {
                 let message = "the server does not speak HTTP/2 without TLS".to_owned();

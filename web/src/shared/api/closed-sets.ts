@@ -31,6 +31,7 @@ export type HeartbeatStanding = Schemas["HeartbeatStanding"];
 export type InvoiceState = Schemas["InvoiceState"];
 export type HttpMethod = Schemas["HttpMethod"];
 export type HttpAuthentication = Schemas["HttpAuthentication"];
+export type StarttlsProtocol = Schemas["StarttlsProtocol"];
 export type DnsRecordType = Schemas["DnsRecordType"];
 export type HealthState = Schemas["HealthState"];
 export type MailSecurity = Schemas["MailSecurity"];

@@ -20,13 +20,25 @@ export interface HttpValues {
   "http.authentication_type": HttpAuthentication;
   "http.username": string;
   "http.password": string;
+  "http.token": string;
+  "http.oauth2.token_url": string;
+  "http.oauth2.client_id": string;
+  "http.oauth2.client_secret": string;
+  "http.oauth2.scope": string;
   "http.max_redirects": number | "";
   "http.ignore_tls_error": boolean;
   "http.certificate_expiry_notification": boolean;
 }
 
 const methods = valuesOfSet<HttpMethod>({ GET: true, HEAD: true, POST: true, PUT: true, PATCH: true, DELETE: true, OPTIONS: true });
-const authentications = valuesOfSet<HttpAuthentication>({ none: true, basic: true, ntlm: true });
+const authentications = valuesOfSet<HttpAuthentication>({
+  none: true,
+  basic: true,
+  bearer: true,
+  digest: true,
+  ntlm: true,
+  oauth2: true,
+});
 
 export const http: TypeForm<HttpValues> = {
   defaults: {
@@ -39,6 +51,11 @@ export const http: TypeForm<HttpValues> = {
     "http.authentication_type": "none",
     "http.username": "",
     "http.password": "",
+    "http.token": "",
+    "http.oauth2.token_url": "",
+    "http.oauth2.client_id": "",
+    "http.oauth2.client_secret": "",
+    "http.oauth2.scope": "",
     "http.max_redirects": 10,
     "http.ignore_tls_error": false,
     "http.certificate_expiry_notification": true,
@@ -56,6 +73,11 @@ export const http: TypeForm<HttpValues> = {
     "http.authentication_type": t.form.authentication,
     "http.username": t.form.username,
     "http.password": t.auth.password,
+    "http.token": t.form.token,
+    "http.oauth2.token_url": t.form.tokenUrl,
+    "http.oauth2.client_id": t.form.clientId,
+    "http.oauth2.client_secret": t.form.clientSecret,
+    "http.oauth2.scope": t.form.scope,
     "http.max_redirects": t.form.redirects,
     "http.ignore_tls_error": t.form.ignoreTls,
     "http.certificate_expiry_notification": t.form.certificate,
@@ -70,6 +92,11 @@ export const http: TypeForm<HttpValues> = {
     "http.authentication_type",
     "http.username",
     "http.password",
+    "http.token",
+    "http.oauth2.token_url",
+    "http.oauth2.client_id",
+    "http.oauth2.client_secret",
+    "http.oauth2.scope",
     "http.max_redirects",
   ],
 };
@@ -85,6 +112,11 @@ function valuesOf({ http }: Monitor): Partial<HttpValues> {
     "http.body": http.body,
     "http.authentication_type": find(authentications, http.authentication_type.toLowerCase()) ?? "none",
     "http.username": http.username,
+    ...(http.oauth2 && {
+      "http.oauth2.token_url": http.oauth2.token_url,
+      "http.oauth2.client_id": http.oauth2.client_id,
+      "http.oauth2.scope": http.oauth2.scope,
+    }),
     "http.max_redirects": http.max_redirects,
     "http.ignore_tls_error": http.ignore_tls_error,
     "http.certificate_expiry_notification": http.certificate_expiry_notification,
@@ -92,7 +124,8 @@ function valuesOf({ http }: Monitor): Partial<HttpValues> {
 }
 
 function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
-  const authenticates = values["http.authentication_type"] !== "none";
+  const kind = values["http.authentication_type"];
+  const authenticates = usesPassword(kind);
   return {
     url: withScheme(values["http.url"]),
     method: values["http.method"],
@@ -104,10 +137,25 @@ function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
     ...(authenticates && { username: values["http.username"] }),
     // The service never returns passwords; an empty field leaves the stored one unchanged.
     ...(authenticates && values["http.password"] !== "" && { password: values["http.password"] }),
+    // The same for other secrets.
+    ...(kind === "bearer" && values["http.token"] !== "" && { token: values["http.token"] }),
+    ...(kind === "oauth2" && {
+      oauth2: {
+        token_url: values["http.oauth2.token_url"].trim(),
+        client_id: values["http.oauth2.client_id"],
+        scope: values["http.oauth2.scope"],
+        ...(values["http.oauth2.client_secret"] !== "" && { client_secret: values["http.oauth2.client_secret"] }),
+      },
+    }),
     max_redirects: values["http.max_redirects"] === "" ? 10 : values["http.max_redirects"],
     ignore_tls_error: values["http.ignore_tls_error"],
     certificate_expiry_notification: values["http.certificate_expiry_notification"],
   };
+}
+
+/** Whether a login has a user name and a password. */
+function usesPassword(kind: HttpAuthentication): boolean {
+  return kind === "basic" || kind === "digest" || kind === "ntlm";
 }
 
 export function Url({ form }: { form: Form<HttpValues> }) {
@@ -185,7 +233,26 @@ function Login({ form }: { form: Form<HttpValues> }) {
         description={t.form.authenticationHelp}
         data={authentications.map((value) => ({ value, label: t.form.authentications[value] }))}
       />
-      {authentication !== "none" && (
+      {authentication === "bearer" && (
+        <PasswordField form={form} field="http.token" label={t.form.token} description={t.form.tokenHelp} autoComplete="off" />
+      )}
+      {authentication === "oauth2" && (
+        <>
+          <TextInput {...text(form, "http.oauth2.token_url")} label={t.form.tokenUrl} inputMode="url" />
+          <FieldPair>
+            <TextInput {...text(form, "http.oauth2.client_id")} label={t.form.clientId} autoComplete="off" />
+            <PasswordField
+              form={form}
+              field="http.oauth2.client_secret"
+              label={t.form.clientSecret}
+              description={t.form.passwordHelp}
+              autoComplete="off"
+            />
+          </FieldPair>
+          <TextInput {...text(form, "http.oauth2.scope")} label={t.form.scope} />
+        </>
+      )}
+      {usesPassword(authentication) && (
         <FieldPair>
           <TextInput
             {...text(form, "http.username")}
