@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
+use crate::assert::{Fingerprint, MAX_ASSERTIONS};
 use crate::evidence::Evidence;
 use crate::heartbeat::{Phases, Readings, RegionBeat};
 use crate::named_enum;
@@ -56,6 +57,9 @@ pub struct Observation {
     pub regions: Vec<RegionBeat>,
     #[serde(default, skip_serializing_if = "Readings::is_empty")]
     pub readings: Readings,
+    /// The values of assertions that must not change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fingerprints: Vec<Fingerprint>,
 }
 
 impl Observation {
@@ -73,6 +77,7 @@ impl Observation {
             evidence: None,
             regions: Vec::new(),
             readings: Readings::default(),
+            fingerprints: Vec::new(),
         }
     }
 
@@ -90,6 +95,7 @@ impl Observation {
             evidence: None,
             regions: Vec::new(),
             readings: Readings::default(),
+            fingerprints: Vec::new(),
         }
     }
 
@@ -123,6 +129,9 @@ impl Observation {
             evidence: self.evidence.map(|evidence| Box::new(evidence.sanitized())),
             regions: Vec::new(),
             readings: self.readings.sanitized(),
+            fingerprints: (self.fingerprints.into_iter().take(MAX_ASSERTIONS))
+                .map(Fingerprint::sanitized)
+                .collect(),
             ..self
         }
     }

@@ -68,6 +68,8 @@ named_enum! {
         SlowerThanUsual = "slower_than_usual",
         /// The target fails in some regions, although the quorum is not reached.
         PartialRegions = "partial_regions",
+        /// A value differs from the one before.
+        Changed = "changed",
         /// A monitor that the status of this one follows from is down.
         Members = "members",
         /// An api monitor received no report in time.

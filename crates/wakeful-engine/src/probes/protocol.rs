@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
-use wakeful_core::assert::Assertion;
+use wakeful_core::assert::{Assertion, Comparison};
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
@@ -38,8 +38,10 @@ const MAX_FEATURES: usize = 64;
 pub(super) const ASSERTIONS: &str = "assertions";
 /// A probe sends several echoes in one check. An older one would send one, and lose nothing.
 pub(super) const ECHOES: &str = "echoes";
+/// A probe reports values that must not change. An older one would not read such an assertion.
+pub(super) const UNCHANGED: &str = "unchanged";
 /// What this version can do.
-pub(super) const FEATURES: &[&str] = &[ASSERTIONS, ECHOES];
+pub(super) const FEATURES: &[&str] = &[ASSERTIONS, ECHOES, UNCHANGED];
 /// How often a probe says hello.
 pub(super) const HELLO_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -225,6 +227,10 @@ impl CheckRequest {
     /// What a probe must be able to do for this check.
     pub(super) fn needs(&self) -> &'static [&'static str] {
         let has_echoes = matches!(&self.spec, Spec::Ping(ping) if ping.echoes != Echoes::default());
+        if self.assertions.iter().any(|one| one.comparison == Comparison::Unchanged) {
+            // Every probe that knows this knows the others, too.
+            return &[UNCHANGED];
+        }
         match (self.assertions.is_empty(), has_echoes) {
             (true, false) => &[],
             (false, false) => &[ASSERTIONS],

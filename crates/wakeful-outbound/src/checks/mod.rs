@@ -210,6 +210,7 @@ impl TargetAnswer {
         };
         if observed.up {
             observed.warnings = judged.warnings();
+            observed.fingerprints = judged.fingerprints();
         }
         observed.readings = judged.readings();
         if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty()) {
