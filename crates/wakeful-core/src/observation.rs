@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
+use crate::assert::{Fingerprint, MAX_ASSERTIONS};
 use crate::certificate::Expiry;
 use crate::evidence::Evidence;
 use crate::heartbeat::{Phases, Readings, RegionBeat};
@@ -60,6 +61,9 @@ pub struct Observation {
     /// What expires besides the certificate of the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Box<Expiry>>,
+    /// The values of assertions that must not change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fingerprints: Vec<Fingerprint>,
 }
 
 impl Observation {
@@ -78,6 +82,7 @@ impl Observation {
             regions: Vec::new(),
             readings: Readings::default(),
             expiry: None,
+            fingerprints: Vec::new(),
         }
     }
 
@@ -96,6 +101,7 @@ impl Observation {
             regions: Vec::new(),
             readings: Readings::default(),
             expiry: None,
+            fingerprints: Vec::new(),
         }
     }
 
@@ -130,6 +136,9 @@ impl Observation {
             regions: Vec::new(),
             readings: self.readings.sanitized(),
             expiry: self.expiry.map(|expiry| Box::new(expiry.sanitized())),
+            fingerprints: (self.fingerprints.into_iter().take(MAX_ASSERTIONS))
+                .map(Fingerprint::sanitized)
+                .collect(),
             ..self
         }
     }

@@ -70,6 +70,8 @@ named_enum! {
         PartialRegions = "partial_regions",
         /// The target fails over one of IPv4 and IPv6.
         PartialFamily = "partial_family",
+        /// A value differs from the one before.
+        Changed = "changed",
         /// A monitor that the status of this one follows from is down.
         Members = "members",
         /// An api monitor received no report in time.

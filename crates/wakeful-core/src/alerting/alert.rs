@@ -40,6 +40,8 @@ named_enum! {
         Flapping = "flapping",
         /// The monitor is up, but not as it should be.
         Degraded = "degraded",
+        /// A value that must not change has changed.
+        Change = "change",
     }
 }
 
@@ -97,6 +99,21 @@ impl Alert {
             reason: Some(degradation.reason),
             started: degradation.since,
             ended: None,
+        }
+    }
+
+    /// The alert about a value that has changed, which is over at once.
+    pub fn of_new_value(id: AlertId, monitor: &Monitor, cause: &str, now: Millis) -> Self {
+        Self {
+            id,
+            team: monitor.team,
+            monitor: monitor.id,
+            kind: AlertKind::Change,
+            severity: Severity::Warning,
+            cause: cause.to_owned(),
+            reason: Some(Reason::Changed),
+            started: now,
+            ended: Some(now),
         }
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use uuid::Uuid;
-use wakeful_core::assert::Assertion;
+use wakeful_core::assert::{Assertion, Comparison};
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::spec::{Echoes, HttpSpec};
@@ -47,9 +47,11 @@ pub(super) const CONNECT_OPTIONS: &str = "connection options";
 /// A probe knows these types. An older one would reject all checks of a batch.
 pub(super) const KIND_TLS: &str = "kind:tls";
 pub(super) const KIND_DOMAIN: &str = "kind:domain";
+/// A probe reports values that must not change. An older one would not read such an assertion.
+pub(super) const UNCHANGED: &str = "unchanged";
 /// What this version can do.
 pub(super) const FEATURES: &[&str] =
-    &[ASSERTIONS, ECHOES, REQUEST_OPTIONS, CONNECT_OPTIONS, KIND_TLS, KIND_DOMAIN];
+    &[ASSERTIONS, ECHOES, REQUEST_OPTIONS, CONNECT_OPTIONS, KIND_TLS, KIND_DOMAIN, UNCHANGED];
 /// How often a probe says hello.
 pub(super) const HELLO_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -248,9 +250,12 @@ impl CheckRequest {
     pub(super) fn needs(&self) -> Vec<&'static str> {
         let spec = &self.spec;
         let has_echoes = matches!(spec, Spec::Ping(ping) if ping.echoes != Echoes::default());
+        let has_unchanged =
+            self.assertions.iter().any(|one| one.comparison == Comparison::Unchanged);
         let has_options = spec.http().is_some_and(HttpSpec::has_options);
         [
             (ASSERTIONS, !self.assertions.is_empty()),
+            (UNCHANGED, has_unchanged),
             (ECHOES, has_echoes),
             (REQUEST_OPTIONS, has_options),
             (CONNECT_OPTIONS, spec.connect().is_some()),

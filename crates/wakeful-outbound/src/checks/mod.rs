@@ -250,6 +250,7 @@ impl TargetAnswer {
         };
         if observed.up {
             observed.warnings = judged.warnings();
+            observed.fingerprints = judged.fingerprints();
         }
         observed.expiry = self.expiry(request.spec);
         observed.readings = judged.readings();

@@ -28,6 +28,7 @@ const INTERVAL: u64 = 2;
 const MAX_DELAY: Duration = Duration::from_secs(INTERVAL + INTERVAL + 2);
 /// How many checks of each monitor there are before its notifications are counted.
 const CHECKS: usize = 3;
+const CHANGED: &str = "page changed";
 const FINGERPRINT: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -287,6 +288,13 @@ fn content_rows(peers: &Peers) -> Vec<Row> {
     ]
 }
 
+/// The page changes after the first check: one heartbeat is degraded, and one message is sent.
+fn changed_row(peers: &Peers, run: usize) -> Vec<Row> {
+    let url = format!("http://127.0.0.1:{}/changing/{run}", peers.http.port);
+    let unchanged = json!({"source": "body", "comparison": "unchanged"});
+    vec![row(CHANGED, asserting(url, unchanged), Up).after(&["monitor.changed"], 1)]
+}
+
 /// A monitor that was saved.
 struct Saved {
     row: Row,
@@ -410,7 +418,7 @@ impl<'a> Matrix<'a> {
         let beats = self.heartbeats(saved).await;
         let is_right = monitor["status"] == status
             && monitor["health"] == status
-            && self.hooks(saved).is_empty()
+            && self.hooks(saved).len() == saved.row.events().len()
             && beats.first().is_some_and(|last| last["status"] == beat);
         (!is_right).then(|| format!("{} {} {beats:?}", monitor["status"], monitor["health"]))
     }
@@ -426,6 +434,7 @@ async fn run(installation: &Installation, client: &Client, peers: &Peers, number
     for rows in [dns_rows, network_rows, tls_rows, http_rows, content_rows, regions::rows] {
         matrix.save(rows(peers)).await;
     }
+    matrix.save(changed_row(peers, number)).await;
     matrix.save(jobs::rows()).await;
     jobs::report(&matrix).await;
     matrix.wait().await;
@@ -438,6 +447,14 @@ async fn run(installation: &Installation, client: &Client, peers: &Peers, number
     assert!(beats.iter().any(|beat| beat["status"] == "down"), "{beats:?}");
     let noted = matrix.monitor(matrix.named("https to http")).await["last_message"].clone();
     assert_eq!(noted, "200 OK (redirected from https to http)");
+    let changed = matrix.named(CHANGED);
+    let event = matrix.hooks(changed)[0].json();
+    assert_eq!(
+        (&event["type"], &event["data"]["reason"]),
+        (&json!("monitor.changed"), &json!("changed"))
+    );
+    let beats = matrix.heartbeats(changed).await;
+    assert_eq!(beats.iter().filter(|beat| beat["health"] == "degraded").count(), 1, "{beats:?}");
     matrix.delete_all().await;
 
     // The last row needs a network without a way out.

@@ -173,6 +173,12 @@ export async function checkNow(id: string): Promise<Heartbeat> {
   return (await unwrap(POST("/api/v1/monitor/{monitorid}/check", { params }))).heartbeat;
 }
 
+/** Accepts the new values of pinned assertions. */
+export async function acceptValues(client: QueryClient, id: string): Promise<void> {
+  await unwrap(POST("/api/v1/monitor/{monitorid}/accept", { params: { path: { monitorid: id } } }));
+  await client.invalidateQueries({ queryKey: monitorQuery(id).queryKey });
+}
+
 /** Runs a check once; nothing is stored. */
 export async function tryOut(body: SaveMonitor): Promise<{ beat: Heartbeat; evidence: Evidence | null }> {
   const { heartbeat, evidence } = await unwrap(POST("/api/v1/monitor/try", { body }));

@@ -212,6 +212,7 @@ async fn respond(mut stream: TcpStream, site: Arc<Site>) -> io::Result<()> {
             let fails = region.is_some_and(|region| failing.split('+').any(|one| one == region));
             if fails { answer("503", "", "") } else { page("Welcome to the shop") }
         }
+        ["", "changing", _] => page(&format!("version {}", site.count(path).min(1))),
         ["", "queue"] => page(r#"{"queue": {"depth": 1834}}"#),
         ["", "empty"] => page(""),
         ["", "error"] => page("<h1>Database error</h1>"),

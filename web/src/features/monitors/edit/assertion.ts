@@ -70,6 +70,7 @@ export const comparisons = valuesOfSet<Comparison>({
   not_exists: true,
   empty: true,
   not_empty: true,
+  unchanged: true,
 });
 
 /** Whether a comparison has no target. */
