@@ -31,7 +31,8 @@ pub async fn run(settings: &Settings) -> Outcome {
     let net =
         Net::new(bootstrap::policy(settings), bootstrap::own_addresses(settings), clock.clone());
     let net = net.with_max_buffered_bytes(bootstrap::buffered_bytes(settings));
-    let net = Arc::new(net.with_rdap_bootstrap(&settings.checks.rdap_bootstrap));
+    let net = net.with_rdap_bootstrap(&settings.checks.rdap_bootstrap);
+    let net = Arc::new(net.with_proxy(settings.checks.proxy.clone()));
     let identity = ProbeIdentity { region: region.clone(), name: name.clone(), key };
     let checks = &settings.checks;
     let probe =

@@ -24,7 +24,7 @@ pub(super) async fn check(
     let (zone, server) = match &spec.server {
         Some(server) => (String::new(), server.as_str().to_owned()),
         None => {
-            let registries = net.rdap().registries(net, deadline).await;
+            let registries = net.rdap().registries(net, deadline, trace).await;
             let Some((zone, server)) = registries.server(name) else {
                 let message = format!("the zone of {name} has no RDAP server");
                 return Err(ProbeError::fault(FaultKind::Config, message));

@@ -100,7 +100,7 @@ async fn check_over(
     // Only keywords and assertions search in decoded content.
     let decodes = matches!(request.spec, Spec::HttpKeyword(_)) || request.needs_body();
     let share = decodes.then(|| net.decode_share(request.team));
-    let dial = DialOptions::of(request.spec, family);
+    let dial = DialOptions::of(net, request.spec, family);
     let mut trace = Trace { decode_share: share.clone(), dial, ..Trace::default() };
     let began = Instant::now();
     let work = dispatch(net, request, deadline, &mut trace);

@@ -14,7 +14,22 @@ pub(crate) struct DialOptions {
     family: IpFamily,
     resolver: Option<SocketAddr>,
     connect_to: Option<Detour>,
-    pub(super) proxy: Option<Proxy>,
+    pub(super) proxy: Option<ProxyRoute>,
+}
+
+/// Who has chosen the proxy.
+pub(super) enum ProxyRoute {
+    /// A team: it passes the guard like any target.
+    OfMonitor(Proxy),
+    /// The operator: it may be anywhere.
+    OfNode(Arc<NodeProxy>),
+}
+
+/// A proxy for all checks of this node.
+pub(super) struct NodeProxy {
+    pub(super) proxy: Proxy,
+    /// Connects to the proxy only.
+    pub(super) net: Net,
 }
 
 /// What is connected to instead of the target.
@@ -26,10 +41,11 @@ struct Detour {
 
 impl DialOptions {
     /// `None` if a check has none.
-    pub(crate) fn of(spec: &Spec, family: IpFamily) -> Option<Arc<Self>> {
+    pub(crate) fn of(net: &Net, spec: &Spec, family: IpFamily) -> Option<Arc<Self>> {
         let connect = spec.connect();
         let options = spec.http().and_then(|http| http.options.as_deref());
-        let proxy = options.and_then(|options| options.proxy.clone());
+        let own = options.and_then(|options| options.proxy.clone()).map(ProxyRoute::OfMonitor);
+        let proxy = own.or_else(|| net.node_proxy.clone().map(ProxyRoute::OfNode));
         if connect.is_none() && proxy.is_none() {
             return None;
         }

@@ -28,6 +28,7 @@ use wakeful_core::reason::Reason;
 use super::connection::{HttpConnection, Stream, Tasks};
 use super::decode::{BodyReader, Encoding, End, Sink, too_many_windows};
 use super::decode_turns::DecodeMeter;
+use super::dial::DialOptions;
 use super::error::ProbeError;
 use super::http1::{Framing, Http1Exchange, MAX_INTERIM_RESPONSES, incomplete, only_interim};
 use super::tls::{Offer, Trust, explain_tls};
@@ -67,8 +68,19 @@ pub fn fetch<'a>(
     cap: usize,
     deadline: Deadline,
 ) -> BoxFuture<'a, Result<Reply, ProbeError>> {
+    fetch_by(net, None, request, cap, deadline)
+}
+
+/// Like `fetch`, connecting as these options say.
+pub(crate) fn fetch_by<'a>(
+    net: &'a Net,
+    dial: Option<Arc<DialOptions>>,
+    request: &'a Request,
+    cap: usize,
+    deadline: Deadline,
+) -> BoxFuture<'a, Result<Reply, ProbeError>> {
     Box::pin(async move {
-        let mut trace = Trace::default();
+        let mut trace = Trace { dial, ..Trace::default() };
         let work = async {
             let (keep, version) = (ConnectionMode::Close, HttpVersion::Auto);
             let mut session =

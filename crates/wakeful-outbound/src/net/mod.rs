@@ -32,7 +32,7 @@ use tokio::time::Instant;
 use wakeful_core::evidence::HopEvidence;
 use wakeful_core::heartbeat::Phases;
 use wakeful_core::id::TeamId;
-use wakeful_core::monitors::spec::Host;
+use wakeful_core::monitors::spec::{Host, Proxy};
 use wakeful_core::observation::{Certificate, Contact, FaultKind};
 use wakeful_core::reason::Reason;
 use wakeful_core::secret::Secret;
@@ -45,7 +45,7 @@ use buffered::{Buffers, PatternCache};
 pub(crate) use connection::Stream;
 pub(crate) use decode_turns::DecodeShare;
 use decode_turns::DecodeTurns;
-use dial::DialOptions;
+use dial::{DialOptions, NodeProxy};
 use error::ProbeError;
 use guard::{Guard, Policy};
 use oauth::TokenCache;
@@ -73,6 +73,7 @@ pub struct Net {
     patterns: PatternCache,
     tokens: TokenCache,
     rdap: Rdap,
+    node_proxy: Option<Arc<NodeProxy>>,
 }
 
 impl Net {
@@ -108,6 +109,7 @@ impl Net {
             patterns: PatternCache::default(),
             tokens: TokenCache::default(),
             rdap: Rdap::default(),
+            node_proxy: None,
         }
     }
 
@@ -151,6 +153,15 @@ impl Net {
     #[must_use]
     pub fn with_rdap_bootstrap(self, source: &str) -> Self {
         Self { rdap: Rdap::new(source), ..self }
+    }
+
+    /// The proxy for checks whose monitor has none. The policy is not applied to it, but to
+    /// the targets.
+    #[must_use]
+    pub fn with_proxy(self, proxy: Option<Proxy>) -> Self {
+        let net = |proxy| NodeProxy { proxy, net: self.with_policy(Policy::Private) };
+        let node_proxy = proxy.map(net).map(Arc::new);
+        Self { node_proxy, ..self }
     }
 
     pub(crate) fn rdap(&self) -> &Rdap {

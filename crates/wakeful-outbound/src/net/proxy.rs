@@ -1,4 +1,4 @@
-//! Connections through a proxy of a monitor: a tunnel by the CONNECT method of HTTP, also to
+//! Connections through the proxy of a monitor or of this node: a tunnel by the CONNECT method of HTTP, also to
 //! targets without TLS, or SOCKS 5 (RFC 1928). What goes wrong between us and the proxy says
 //! nothing about the target; what the proxy says about the target does.
 
@@ -13,7 +13,7 @@ use wakeful_core::observation::FaultKind;
 use wakeful_core::one_line::one_line;
 use wakeful_core::reason::Reason;
 
-use super::dial::DialOptions;
+use super::dial::{DialOptions, ProxyRoute};
 use super::error::ProbeError;
 use super::{Deadline, Net, Stage, Target, Trace, add};
 
@@ -36,12 +36,16 @@ impl Net {
     pub(super) async fn tunnel(
         &self,
         dial: &DialOptions,
-        proxy: &Proxy,
+        route: &ProxyRoute,
         target: Target<'_>,
         port: u16,
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<TcpStream, ProbeError> {
+        let (proxy, net) = match route {
+            ProxyRoute::OfMonitor(proxy) => (proxy, self),
+            ProxyRoute::OfNode(node) => (&node.proxy, &node.net),
+        };
         let by_name = !self.guard().vets_addresses() && !dial.resolves();
         let destinations = match dial.target(target) {
             Target::Name(name) if by_name => {
@@ -58,7 +62,7 @@ impl Net {
         let began = Instant::now();
         let mut failure = ProbeError::no_answer();
         for destination in &destinations {
-            let mut stream = self.reach(proxy, deadline).await?;
+            let mut stream = net.reach(proxy, deadline).await?;
             let asked = match proxy.scheme {
                 ProxyScheme::Http => connect(&mut stream, proxy, destination).await,
                 ProxyScheme::Socks5 => socks5(&mut stream, proxy, destination).await,

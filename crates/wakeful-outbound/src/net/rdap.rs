@@ -15,7 +15,7 @@ use wakeful_core::domain::{Registration, Registries};
 use wakeful_core::observation::FaultKind;
 
 use super::error::ProbeError;
-use super::http::{Reply, Request, fetch};
+use super::http::{Reply, Request, fetch_by};
 use super::tls::Trust;
 use super::{Deadline, Net, Trace};
 
@@ -77,7 +77,12 @@ impl Rdap {
     }
 
     /// The servers of all zones; those of large zones if the list cannot be read.
-    pub(crate) async fn registries(&self, net: &Net, deadline: Deadline) -> Arc<Registries> {
+    pub(crate) async fn registries(
+        &self,
+        net: &Net,
+        deadline: Deadline,
+        trace: &Trace,
+    ) -> Arc<Registries> {
         let mut cached = self.registries.lock().await;
         if let Some((registries, until)) = &*cached
             && *until > Instant::now()
@@ -89,7 +94,7 @@ impl Rdap {
             Bootstrap::Url(url) => {
                 let left = deadline.at().saturating_duration_since(Instant::now());
                 let within = Deadline::within(BOOTSTRAP_TIMEOUT.min(left / 2));
-                let reply = get(net, url.clone(), MAX_BOOTSTRAP_BYTES, within).await.ok();
+                let reply = get(net, trace, url.clone(), MAX_BOOTSTRAP_BYTES, within).await.ok();
                 reply.and_then(|reply| Registries::read(&reply.body))
             }
         };
@@ -128,7 +133,7 @@ impl Rdap {
         // Not all of the time: the result must be returned before the deadline.
         let limit = Deadline::within(left.mul_f64(0.9));
         self.turn(server, limit).await?;
-        let reply = get(net, url.clone(), MAX_RESPONSE_BYTES, limit).await;
+        let reply = get(net, trace, url.clone(), MAX_RESPONSE_BYTES, limit).await;
         let reply = reply.map_err(|error| match error {
             ProbeError::Down(_, _, why) => unavailable(server, &why),
             ours => ours,
@@ -179,14 +184,20 @@ async fn read_file(path: PathBuf) -> Option<Registries> {
 }
 
 /// The response to a request, after a few redirects. Each of them passes the guard.
-async fn get(net: &Net, url: Url, cap: usize, deadline: Deadline) -> Result<Reply, ProbeError> {
+async fn get(
+    net: &Net,
+    trace: &Trace,
+    url: Url,
+    cap: usize,
+    deadline: Deadline,
+) -> Result<Reply, ProbeError> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/rdap+json, application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static(USER_AGENT_VALUE));
     let (method, body, trust) = (Method::GET, Bytes::new(), Trust::Required);
     let mut request = Request { method, url, headers, body, trust };
     for _ in 0..=MAX_REDIRECTS {
-        let reply = fetch(net, &request, cap, deadline).await?;
+        let reply = fetch_by(net, trace.dial.clone(), &request, cap, deadline).await?;
         let location = reply.headers.get(LOCATION).and_then(|value| value.to_str().ok());
         let next = location.and_then(|location| request.url.join(location).ok());
         match next.filter(|_| reply.status.is_redirection()) {

@@ -23,12 +23,14 @@ use wakeful_core::observation::FaultKind;
 use wakeful_core::reason::Reason;
 use wakeful_core::secret::Secret;
 use wakeful_outbound::checks::CheckRequest;
+use wakeful_outbound::net::Net;
 use wakeful_outbound::net::client_auth::read_client_certificate;
+use wakeful_outbound::net::guard::Policy;
 
 use crate::dns::flipping;
 use crate::servers::{
-    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, check_with, http, net, page, read_request, redirect,
-    run, team,
+    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, check_with, http, net, net_with, page, read_request,
+    redirect, run, team,
 };
 
 fn with_options(spec: HttpSpec, options: RequestOptions) -> Spec {
@@ -265,6 +267,39 @@ async fn a_target_is_reached_through_a_proxy() {
         assert_eq!(reason(&wrong).await, Err(FaultKind::Config), "{scheme}");
     }
     assert_eq!(target.connection_count(), 2);
+}
+
+#[tokio::test]
+async fn the_proxy_of_a_node_is_used_by_every_check_that_connects() {
+    let target = TestServer::answering(page("ok")).await;
+    let proxy = TestServer::new(serve_connect).await;
+    let registry = TestServer::replying(|_| registration("2027-12-25T00:00:00Z", "active")).await;
+    let proxy_url = format!("http://ann:s3ntinel@{}", proxy.addr);
+    let with_proxy = |net: Net| net.with_proxy(Some(Proxy::parse(&proxy_url).unwrap()));
+    let net = with_proxy(net());
+    let domain = DomainSpec {
+        server: Some(HttpUrl::parse(&registry.url("/rdap")).unwrap()),
+        ..DomainSpec::of(Hostname::parse("a.test").unwrap())
+    };
+    let specs = [
+        Spec::Http(http(target.url("/"))),
+        connecting("127.0.0.1", target.addr.port(), ConnectOptions::default()),
+        Spec::Domain(domain),
+    ];
+    for (count, spec) in specs.iter().enumerate() {
+        let seen = check_with(&net, spec, LONG_TIMEOUT).await.unwrap();
+        assert!(seen.up, "{seen:?}");
+        assert_eq!(proxy.connection_count(), count + 1, "{spec:?}");
+    }
+    // A monitor's own proxy comes first.
+    let own = through(&target.url("/"), "socks5://127.0.0.1:1");
+    let fault = check_with(&net, &own, LONG_TIMEOUT).await.unwrap_err();
+    assert!(fault.message.contains("127.0.0.1:1"), "{fault:?}");
+    // The proxy may be at a private address; a target may not.
+    let public = with_proxy(net_with(Policy::Public));
+    let fault = check_with(&public, &specs[0], LONG_TIMEOUT).await.unwrap_err();
+    assert!(fault.message.contains("network policy"), "{fault:?}");
+    assert_eq!(proxy.connection_count(), specs.len());
 }
 
 #[tokio::test]
