@@ -6,6 +6,7 @@ mod jobs;
 mod lossy_echo;
 mod peers;
 mod regions;
+mod requests;
 mod speed;
 
 use serde_json::{Value, json};
@@ -26,7 +27,7 @@ const DATABASE: &str = "WAKEFUL_TEST_POSTGRES";
 /// Seconds. A check has as much time as its interval.
 const INTERVAL: u64 = 2;
 const MAX_DELAY: Duration = Duration::from_secs(INTERVAL + INTERVAL + 2);
-/// How many checks of each monitor there are before its notifications are counted.
+/// How many checks of most monitors there are before their notifications are counted.
 const CHECKS: usize = 3;
 const CHANGED: &str = "page changed";
 const FINGERPRINT: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -71,6 +72,16 @@ impl Row {
             Degraded(_) => Some("monitor.degraded"),
         };
         self.before.iter().copied().chain(last).collect()
+    }
+
+    /// How many checks there are before its notifications are counted.
+    fn checks(&self) -> usize {
+        match self.monitor["type"].as_str() {
+            Some("api") => 0,
+            // Its interval is an hour.
+            Some("domain") => 1,
+            _ => CHECKS,
+        }
     }
 
     fn is_job(&self) -> bool {
@@ -360,7 +371,7 @@ impl<'a> Matrix<'a> {
         for saved in &self.saved {
             until(&format!("the checks of {}", saved.row.name), || async {
                 let is_notified = self.hooks(saved).len() >= saved.row.events().len();
-                let is_checked = saved.row.is_job() || self.heartbeats(saved).await.len() >= CHECKS;
+                let is_checked = self.heartbeats(saved).await.len() >= saved.row.checks();
                 (is_notified && is_checked).then_some(())
             })
             .await;
@@ -431,7 +442,9 @@ async fn run(installation: &Installation, client: &Client, peers: &Peers, number
     matrix.save(vec![row("healthy neighbor", http(neighbor), Up)]).await;
     matrix.save(speed::rows(peers, number)).await;
     speed::set_usual_times(installation, &matrix).await;
-    for rows in [dns_rows, network_rows, tls_rows, http_rows, content_rows, regions::rows] {
+    for rows in
+        [dns_rows, network_rows, tls_rows, http_rows, content_rows, regions::rows, requests::rows]
+    {
         matrix.save(rows(peers)).await;
     }
     matrix.save(changed_row(peers, number)).await;
@@ -484,6 +497,9 @@ async fn inside(kind: DatabaseKind, runs: usize) {
     std::fs::write(&trusted, peers.authority.pem()).unwrap();
     let installation = Installation::new(kind).await.without_limits();
     let installation = installation.variable("SSL_CERT_FILE", trusted.to_str().unwrap());
+    let registries = folder.path().join("registries.json");
+    std::fs::write(&registries, r#"{"services": []}"#).unwrap();
+    let installation = installation.set("CHECKS_RDAP_BOOTSTRAP", registries.to_str().unwrap());
     let (installation, nats) = regions::connected(installation).await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
