@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use wakeful_core::time::{Clock as _, Millis, SystemClock};
+use wakeful_core::time::Millis;
 use wakeful_testkit::{Authority, DnsReply, HttpsServer, Identity, NameServer};
 
 use super::lossy_echo::LossyEcho;
@@ -266,7 +266,8 @@ fn registration(state: &str) -> Vec<u8> {
         "busy" => return answer("429", "", ""),
         _ => return answer("404", "", ""),
     };
-    let expires = Millis(SystemClock.now().0 + days * 86_400_000);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let expires = Millis(i64::try_from(now).unwrap() + days * 86_400_000);
     page(&format!(
         r#"{{"objectClassName": "domain", "ldhName": "shop.test", "status": ["{status}"],
             "events": [{{"eventAction": "expiration", "eventDate": "{expires}"}}]}}"#
