@@ -32,6 +32,7 @@ export type InvoiceState = Schemas["InvoiceState"];
 export type HttpMethod = Schemas["HttpMethod"];
 export type HttpAuthentication = Schemas["HttpAuthentication"];
 export type StarttlsProtocol = Schemas["StarttlsProtocol"];
+export type IpFamily = Schemas["IpFamily"];
 export type DnsRecordType = Schemas["DnsRecordType"];
 export type HealthState = Schemas["HealthState"];
 export type MailSecurity = Schemas["MailSecurity"];

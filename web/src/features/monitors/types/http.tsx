@@ -25,6 +25,13 @@ export interface HttpValues {
   "http.oauth2.client_id": string;
   "http.oauth2.client_secret": string;
   "http.oauth2.scope": string;
+  "http.proxy": string;
+  /** PEM; empty leaves the stored one unchanged. */
+  "http.client_certificate": string;
+  "http.client_key": string;
+  /** Whose certificate is stored; empty for none. */
+  storedCertificate: string;
+  removesCertificate: boolean;
   "http.max_redirects": number | "";
   "http.ignore_tls_error": boolean;
   "http.certificate_expiry_notification": boolean;
@@ -56,6 +63,11 @@ export const http: TypeForm<HttpValues> = {
     "http.oauth2.client_id": "",
     "http.oauth2.client_secret": "",
     "http.oauth2.scope": "",
+    "http.proxy": "",
+    "http.client_certificate": "",
+    "http.client_key": "",
+    storedCertificate: "",
+    removesCertificate: false,
     "http.max_redirects": 10,
     "http.ignore_tls_error": false,
     "http.certificate_expiry_notification": true,
@@ -78,10 +90,15 @@ export const http: TypeForm<HttpValues> = {
     "http.oauth2.client_id": t.form.clientId,
     "http.oauth2.client_secret": t.form.clientSecret,
     "http.oauth2.scope": t.form.scope,
+    "http.proxy": t.form.proxy,
+    "http.client_certificate": t.form.clientCertificate,
+    "http.client_key": t.form.clientKey,
+    removesCertificate: t.form.removeCertificate,
     "http.max_redirects": t.form.redirects,
     "http.ignore_tls_error": t.form.ignoreTls,
     "http.certificate_expiry_notification": t.form.certificate,
   }),
+  connects: true,
   Target: Url,
   Advanced: HttpAdvanced,
   advanced: [
@@ -97,6 +114,9 @@ export const http: TypeForm<HttpValues> = {
     "http.oauth2.client_id",
     "http.oauth2.client_secret",
     "http.oauth2.scope",
+    "http.proxy",
+    "http.client_certificate",
+    "http.client_key",
     "http.max_redirects",
   ],
 };
@@ -117,6 +137,8 @@ function valuesOf({ http }: Monitor): Partial<HttpValues> {
       "http.oauth2.client_id": http.oauth2.client_id,
       "http.oauth2.scope": http.oauth2.scope,
     }),
+    "http.proxy": http.proxy,
+    storedCertificate: http.client_certificate?.subject ?? "",
     "http.max_redirects": http.max_redirects,
     "http.ignore_tls_error": http.ignore_tls_error,
     "http.certificate_expiry_notification": http.certificate_expiry_notification,
@@ -147,10 +169,19 @@ function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
         ...(values["http.oauth2.client_secret"] !== "" && { client_secret: values["http.oauth2.client_secret"] }),
       },
     }),
+    proxy: values["http.proxy"].trim(),
+    ...certificateOf(values),
     max_redirects: values["http.max_redirects"] === "" ? 10 : values["http.max_redirects"],
     ignore_tls_error: values["http.ignore_tls_error"],
     certificate_expiry_notification: values["http.certificate_expiry_notification"],
   };
+}
+
+/** An empty text removes the stored certificate. */
+function certificateOf(values: HttpValues): Pick<NonNullable<SaveMonitor["http"]>, "client_certificate" | "client_key"> {
+  if (values.removesCertificate) return { client_certificate: "" };
+  const [certificate, key] = [values["http.client_certificate"].trim(), values["http.client_key"].trim()];
+  return { ...(certificate !== "" && { client_certificate: certificate }), ...(key !== "" && { client_key: key }) };
 }
 
 /** Whether a login has a user name and a password. */
@@ -215,9 +246,48 @@ export function HttpFields({ form }: { form: Form<HttpValues> }) {
         />
       )}
       <Login form={form} />
+      <ClientCertificate form={form} />
+      <TextInput
+        {...text(form, "http.proxy")}
+        label={t.form.proxy}
+        description={t.form.proxyHelp}
+        placeholder="http://proxy.example:3128"
+        autoComplete="off"
+        spellCheck={false}
+      />
       <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
       <Switch {...flag(form, "http.certificate_expiry_notification")} label={t.form.certificate} description={t.form.certificateHelp} />
       <Switch {...flag(form, "http.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
+    </>
+  );
+}
+
+/** The certificate that is presented to the server. The key is never shown. */
+function ClientCertificate({ form }: { form: Form<HttpValues> }) {
+  const t = useTexts();
+  const { storedCertificate: stored, removesCertificate } = form.values;
+  const pem = { autosize: true, minRows: 2, maxRows: 6, spellCheck: false, autoComplete: "off", classNames: { input: styles.code ?? "" } };
+  return (
+    <>
+      {!removesCertificate && (
+        <FieldPair>
+          <Textarea
+            {...text(form, "http.client_certificate")}
+            {...pem}
+            label={t.form.clientCertificate}
+            description={stored === "" ? t.form.clientCertificateHelp : t.form.clientCertificateStored(stored)}
+            placeholder="-----BEGIN CERTIFICATE-----"
+          />
+          <Textarea
+            {...text(form, "http.client_key")}
+            {...pem}
+            label={t.form.clientKey}
+            description={t.form.clientKeyHelp}
+            placeholder="-----BEGIN PRIVATE KEY-----"
+          />
+        </FieldPair>
+      )}
+      {stored !== "" && <Switch {...flag(form, "removesCertificate")} label={t.form.removeCertificate} />}
     </>
   );
 }

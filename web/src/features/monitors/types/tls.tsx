@@ -65,6 +65,7 @@ export const tls: TypeForm<TlsValues> = {
     "tls.ignore_tls_error": t.form.ignoreTls,
     "tls.certificate_expiry_notification": t.form.certificate,
   }),
+  connects: true,
   Target,
   Advanced,
   advanced: ["tls.server_name", "tls.ignore_tls_error"],
