@@ -10,6 +10,7 @@ use wakeful_core::monitors::spec::{
 };
 use wakeful_core::observation::{FaultKind, Observation};
 use wakeful_core::reason::Reason;
+use wakeful_core::secret::Secret;
 use wakeful_outbound::net::client_auth::read_client_certificate;
 use wakeful_testkit::{Authority, Identity, InstalledServer};
 
@@ -72,7 +73,8 @@ async fn nginx_accepts_a_client_certificate_over_http_2() {
     let server = nginx(&authority, &authority.issue("localhost")).await;
     let url = format!("https://localhost:{}/", server.port);
     let client = authority.issue("client.test");
-    let certificate = read_client_certificate(&client.pem.0, &client.pem.1).unwrap();
+    let certificate =
+        read_client_certificate(&client.pem.0, &Secret::new(client.pem.1.as_str())).unwrap();
     let options = |with: bool, version| RequestOptions {
         client_certificate: with.then(|| certificate.clone()),
         ca: authority.pem().to_owned(),
