@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use super::Kind;
 use crate::Invalid;
 
 const TIMEOUT_RANGE: RangeInclusive<u64> = 1..=300;
@@ -37,6 +38,11 @@ impl Interval {
     /// The interval of a domain monitor: registries limit queries.
     pub fn of_domain(seconds: u64) -> Result<Self, Invalid> {
         Self::within(Self::MIN_OF_DOMAINS, Self::MAX_SECONDS, seconds)
+    }
+
+    /// The shortest interval of the monitors of a type, by its name.
+    pub fn min_of(kind: &str) -> Self {
+        Self(if kind == Kind::Domain.as_str() { Self::MIN_OF_DOMAINS } else { Self::MIN_SECONDS })
     }
 
     /// The interval of an api monitor, or a stored one.
