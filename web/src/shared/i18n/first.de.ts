@@ -80,7 +80,7 @@ export const first: FirstTexts = {
       maintenance: "Wartung",
       unreachable: "Nicht erreichbar",
     },
-    types: { http: "HTTP", http_keyword: "Stichwort", ping: "Ping", tcp: "TCP", dns: "DNS", api: "Push", group: "Gruppe" },
+    types: { http: "HTTP", http_keyword: "Stichwort", ping: "Ping", tcp: "TCP", dns: "DNS", tls: "TLS", domain: "Domain", api: "Push", group: "Gruppe" },
     byStatus: "Nach Status filtern",
     search: "Nach Name, Adresse oder Tag suchen",
     type: "Typ",

@@ -72,7 +72,7 @@ export const first = {
       maintenance: "Maintenance",
       unreachable: "Unreachable",
     } satisfies Record<HeartbeatStatus | "degraded" | "maintenance" | "unreachable", string>,
-    types: { http: "HTTP", http_keyword: "Keyword", ping: "Ping", tcp: "TCP", dns: "DNS", api: "Push", group: "Group" } satisfies Record<
+    types: { http: "HTTP", http_keyword: "Keyword", ping: "Ping", tcp: "TCP", dns: "DNS", tls: "TLS", domain: "Domain", api: "Push", group: "Group" } satisfies Record<
       MonitorType,
       string
     >,

@@ -95,6 +95,8 @@ describe("the form's values", () => {
       ping: ["hostname", "ping"],
       tcp: ["hostname", "port"],
       dns: ["hostname", "port", "dns"],
+      tls: ["hostname", "port", "tls"],
+      domain: ["hostname", "domain"],
       api: ["grace", "api"],
       group: ["group"],
     } satisfies Record<Type, string[]>;
