@@ -394,6 +394,7 @@ mod tests {
             evidence: None,
             regions: Vec::new(),
             expiry: None,
+            fingerprints: Vec::new(),
             readings: Readings([Some(i64::MAX), None]),
         };
         let observation = reported.sanitized();

@@ -18,6 +18,7 @@ pub struct InstalledServer {
 
 impl InstalledServer {
     /// Runs a program. `arguments` gets its folder, in which it may write files, and its port.
+    #[expect(clippy::disallowed_methods, reason = "a server of the test")]
     pub async fn start(program: &str, arguments: impl FnOnce(&Path, u16) -> Vec<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // Those that are started as root change to another user.

@@ -103,10 +103,10 @@ impl Sender<'_> {
         let (session, head) = self.exchange(&opening, trace).await?;
         if head.status != StatusCode::UNAUTHORIZED {
             // The server did not require authentication.
-            return match request.body.is_empty() {
-                true => Ok((session, head)),
-                false => self.exchange(request, trace).await,
-            };
+            if request.body.is_empty() {
+                return Ok((session, head));
+            }
+            return self.exchange(request, trace).await;
         }
         let uri = &request.url[Position::BeforePath..Position::AfterQuery];
         let (username, password) = (&self.spec.username, &self.spec.password);

@@ -112,9 +112,10 @@ impl Challenge {
         }
         let request = hash.of(&format!("{method}:{uri}"));
         let response = hash.of(&format!("{secret}:{nonce}:{COUNT}:{client_nonce}:auth:{request}"));
-        let user = match self.hashes_user {
-            true => hash.of(&format!("{username}:{realm}")),
-            false => username.to_owned(),
+        let user = if self.hashes_user {
+            hash.of(&format!("{username}:{realm}"))
+        } else {
+            username.to_owned()
         };
         let mut header = format!(
             "Digest username={}, realm={}, nonce={}, uri={}, response=\"{response}\", qop=auth, \

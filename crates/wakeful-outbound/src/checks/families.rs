@@ -24,14 +24,11 @@ fn combined(v4: Observation, v6: Observation) -> Observation {
     let (up, down, name) = match (v4.up, v6.up) {
         (true, true) => {
             let (slow, fast) = if v4.load_time >= v6.load_time { (v4, v6) } else { (v6, v4) };
-            return match slow.warnings.is_empty() {
-                true => Observation {
-                    warnings: fast.warnings,
-                    evidence: slow.evidence.or(fast.evidence),
-                    ..slow
-                },
-                false => slow,
-            };
+            if !slow.warnings.is_empty() {
+                return slow;
+            }
+            let evidence = slow.evidence.or(fast.evidence);
+            return Observation { warnings: fast.warnings, evidence, ..slow };
         }
         (false, false) => return v4,
         (true, false) => (v4, v6, "IPv6"),

@@ -50,9 +50,10 @@ pub(super) async fn check(
     if was_requested {
         refusal(stream, deadline).await?;
     }
-    let message = match spec.ignore_tls_error {
-        true => "the TLS handshake completed",
-        false => "the certificate is trusted",
+    let message = if spec.ignore_tls_error {
+        "the TLS handshake completed"
+    } else {
+        "the certificate is trusted"
     };
     Ok(TargetAnswer { load_time: Some(took), ..TargetAnswer::up(message) })
 }

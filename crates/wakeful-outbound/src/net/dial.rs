@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use wakeful_core::monitors::spec::{Host, Hostname, IpFamily, Proxy, Spec};
+use wakeful_core::monitors::spec::{Host, Hostname, IpFamily, Proxy, Resolver, Spec};
 use wakeful_core::reason::Reason;
 
 use super::error::ProbeError;
@@ -54,7 +54,7 @@ impl DialOptions {
         let resolver = connect.and_then(|connect| connect.resolver.as_ref());
         Some(Arc::new(Self {
             family,
-            resolver: resolver.map(|resolver| resolver.address()),
+            resolver: resolver.map(Resolver::address),
             connect_to: host.zip(to.cloned()).map(|(host, to)| Detour { host, to }),
             proxy,
         }))

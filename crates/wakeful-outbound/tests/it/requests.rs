@@ -93,9 +93,10 @@ async fn cookies_are_sent_to_later_hops() {
 async fn digest_authentication_answers_the_challenge() {
     let server = TestServer::replying(|request| {
         let accepted = request.contains("username=\"ann\"") && request.contains("algorithm=SHA-256");
-        match accepted {
-            true => page("in"),
-            false => b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=MD5\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        if accepted {
+            page("in")
+        } else {
+            b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=MD5\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256\r\nContent-Length: 0\r\n\r\n".to_vec()
         }
     })
     .await;
@@ -138,9 +139,12 @@ async fn a_token_is_cached_and_renewed_after_a_refusal() {
         page(r#"{"access_token":"tok.sentinel","token_type":"bearer","expires_in":3600}"#)
     })
     .await;
-    let server = TestServer::replying(|request| match request.contains("Bearer tok.sentinel") {
-        true => page("echo tok.sentinel"),
-        false => b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n".to_vec(),
+    let server = TestServer::replying(|request| {
+        if request.contains("Bearer tok.sentinel") {
+            page("echo tok.sentinel")
+        } else {
+            b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n".to_vec()
+        }
     })
     .await;
     let net = net();
@@ -204,6 +208,7 @@ async fn a_token_endpoint_that_fails_is_down() {
 }
 
 /// Opens the tunnel that a client asks for by CONNECT, and then is only a pipe.
+#[expect(clippy::disallowed_methods, reason = "the test's own proxy on loopback")]
 async fn serve_connect(mut client: TcpStream) -> std::io::Result<()> {
     let request = read_request(&mut client).await?;
     let to = request.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -220,6 +225,7 @@ async fn serve_connect(mut client: TcpStream) -> std::io::Result<()> {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the test's own proxy on loopback")]
 async fn serve_socks(mut client: TcpStream) -> std::io::Result<()> {
     let mut greeting = [0; 4];
     client.read_exact(&mut greeting).await?;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
+use tokio::task::JoinSet;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_testkit::fakes::{FakeService, SENTINEL, Trouble};
 use wakeful_testkit::{Authority, Client, DatabaseKind, Receiver, User, until};
@@ -240,9 +241,11 @@ async fn stream(owner: &Client, secret: &mut Sentinels) {
 async fn monitors(owner: &Client, secret: &mut Sentinels) {
     let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = server.local_addr().unwrap();
-    let serving = tokio::spawn(async move {
+    let mut serving = JoinSet::new();
+    serving.spawn(async move {
+        let mut connections = JoinSet::new();
         while let Ok((stream, _)) = server.accept().await {
-            tokio::spawn(repeat_request(stream));
+            connections.spawn(repeat_request(stream));
         }
     });
     for (name, value) in MONITOR_SECRETS {
@@ -278,7 +281,7 @@ async fn monitors(owner: &Client, secret: &mut Sentinels) {
     for hook in hooks {
         assert_eq!(secret.found_in(hook.json().to_string().as_bytes()), BTreeSet::new());
     }
-    serving.abort();
+    serving.abort_all();
 }
 
 async fn repeat_request(mut stream: TcpStream) -> std::io::Result<()> {
@@ -286,9 +289,10 @@ async fn repeat_request(mut stream: TcpStream) -> std::io::Result<()> {
     let length = stream.read(&mut request).await?;
     let request = String::from_utf8_lossy(&request[..length]).into_owned();
     let issued = MONITOR_SECRETS[5].1;
-    let (status, body) = match request.contains(" /token ") {
-        true => ("200 OK", format!(r#"{{"access_token": "{issued}", "token_type": "bearer"}}"#)),
-        false => ("500 Failure", request),
+    let (status, body) = if request.contains(" /token ") {
+        ("200 OK", format!(r#"{{"access_token": "{issued}", "token_type": "bearer"}}"#))
+    } else {
+        ("500 Failure", request)
     };
     let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"";
     let status = if body.contains("GET /1 ") { "401 Unauthorized" } else { status };

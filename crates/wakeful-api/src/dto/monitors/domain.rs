@@ -30,9 +30,10 @@ pub(crate) struct DomainBody<'a> {
 
 pub(super) fn read(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
     let previous = old.and_then(Spec::hostname).map(|name| name.as_str().to_owned());
-    let hostname = match fields.has("hostname") {
-        true => fields.optional("hostname", domain_name),
-        false => previous.and_then(|name| fields.accept("hostname", domain_name(&name))),
+    let hostname = if fields.has("hostname") {
+        fields.optional("hostname", domain_name)
+    } else {
+        previous.and_then(|name| fields.accept("hostname", domain_name(&name)))
     };
     let hostname = fields.require("hostname", hostname);
     let old = match old {

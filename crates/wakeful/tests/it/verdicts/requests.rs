@@ -14,7 +14,6 @@ pub(super) fn rows(peers: &Peers) -> Vec<Row> {
 }
 
 /// A monitor of a URL with options.
-#[expect(clippy::needless_pass_by_value, reason = "the rows of the table are shorter")]
 fn requesting(url: &str, options: Value) -> Value {
     json!({"type": "http", "http": with(json!({"url": url}), options)})
 }
