@@ -413,10 +413,10 @@ struct Certificates {
     client: (String, String),
 }
 
-fn certificates() -> Certificates {
+fn certificates(authority: &str) -> Certificates {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.distinguished_name.push(DnType::CommonName, "Own Authority");
+    params.distinguished_name.push(DnType::CommonName, authority);
     let key = KeyPair::generate().unwrap();
     let root = params.self_signed(&key).unwrap();
     let issuer = Issuer::from_params(&params, &key);
@@ -459,7 +459,7 @@ impl Certificates {
 
 #[tokio::test]
 async fn a_certificate_is_presented_and_an_authority_trusted() {
-    let own = certificates();
+    let own = certificates("Own Authority");
     let acceptor = own.acceptor();
     let server = TestServer::new(move |stream| {
         let acceptor = acceptor.clone();
@@ -481,7 +481,7 @@ async fn a_certificate_is_presented_and_an_authority_trusted() {
     let (chain, key) = &own.client;
     let certificate = read_client_certificate(chain, &Secret::new(key.as_str())).unwrap();
     assert_eq!(certificate.fingerprint.len(), 64);
-    let stranger = certificates().client;
+    let stranger = certificates("Other Authority").client;
     let other = read_client_certificate(&stranger.0, &Secret::new(stranger.1.as_str())).unwrap();
     let mismatch = read_client_certificate(chain, &Secret::new(stranger.1.as_str())).unwrap_err();
     assert_eq!(
@@ -557,7 +557,7 @@ async fn mail_server(own: &Certificates, lines: &'static [&'static str]) -> Test
 
 #[tokio::test]
 async fn tls_begins_after_starttls() {
-    let own = certificates();
+    let own = certificates("Own Authority");
     let check = async |lines: &'static [&'static str], protocol: Starttls| {
         let server = mail_server(&own, lines).await;
         let host = Hostname::parse("127.0.0.1").unwrap();

@@ -361,7 +361,7 @@ function Connection({ form }: { form: MonitorForm }) {
         data={ipFamilies.map((value) => ({ value, label: t.form.ipFamilies[value] }))}
       />
       <FieldPair>
-        <TextInput {...text(form, "resolver")} label={t.form.resolver} description={t.form.resolverHelp} placeholder="192.0.2.53" />
+        <TextInput {...text(form, "resolver")} label={t.form.ownResolver} description={t.form.ownResolverHelp} placeholder="192.0.2.53" />
         <TextInput {...text(form, "connect_to")} label={t.form.connectTo} description={t.form.connectToHelp} placeholder="192.0.2.10" />
       </FieldPair>
     </>

@@ -275,7 +275,7 @@ export function labelsOf(t: Texts): Record<string, string> {
     assertions: t.assertions.title,
     evidence: t.evidence.level,
     ip_family: t.form.ipFamily,
-    resolver: t.form.resolver,
+    resolver: t.form.ownResolver,
     connect_to: t.form.connectTo,
     "degraded.slow": t.form.slow,
     "degraded.factor": t.form.slowFactor,
