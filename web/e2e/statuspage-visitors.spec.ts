@@ -202,7 +202,10 @@ test("axe finds nothing on public pages, in every language and both color scheme
   await expectAccessible(page, "the locked page");
 });
 
-test("with its script, a page shows a change without a reload, keeps the focus, and asks no other host", async ({ page, member: { api } }) => {
+test("with its script, a page shows a change without a reload, keeps the focus, and asks no other host", async ({
+  page,
+  member: { api },
+}) => {
   const shop = await api.monitor({ name: "shop.internal" });
   await api.report(shop.monitorid, "up", { load_time: 30 });
   const sections = [{ name: "Services", components: [{ name: "Shop", monitors: [shop.monitorid] }, { name: "Phone" }] }];

@@ -19,7 +19,17 @@ export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
 export type Type = MonitorType;
-export const types = valuesOfSet<Type>({ http: true, http_keyword: true, ping: true, tcp: true, dns: true, tls: true, domain: true, api: true, group: true });
+export const types = valuesOfSet<Type>({
+  http: true,
+  http_keyword: true,
+  ping: true,
+  tcp: true,
+  dns: true,
+  tls: true,
+  domain: true,
+  api: true,
+  group: true,
+});
 
 /** The name of a type; one that this version does not know yet is shown as it is. */
 export function typeName(word: string, t: FirstTexts): string {

@@ -1565,10 +1565,13 @@ export const en = {
     kindsLabel: "Kinds (none: all)",
     kind: "Kind",
     kindHelp: "What the alert is about.",
-    kinds: { outage: "Outages", certificate: "Certificates", flapping: "Flapping", degraded: "Degraded", change: "Changes" } satisfies Record<
-      AlertKind,
-      string
-    >,
+    kinds: {
+      outage: "Outages",
+      certificate: "Certificates",
+      flapping: "Flapping",
+      degraded: "Degraded",
+      change: "Changes",
+    } satisfies Record<AlertKind, string>,
     hours: "Only at these hours",
     hoursHelp: "Without hours, the rule always applies. Hours that end before they begin cross midnight.",
     then: "What happens",
@@ -1784,7 +1787,14 @@ export const en = {
     bodyHelp: "Sent as is.",
     authentication: "Authentication",
     authenticationHelp: "If the URL needs a login.",
-    authentications: { none: "None", basic: "Basic", bearer: "Bearer token", digest: "Digest", ntlm: "NTLM", oauth2: "OAuth 2" } satisfies Record<HttpAuthentication, string>,
+    authentications: {
+      none: "None",
+      basic: "Basic",
+      bearer: "Bearer token",
+      digest: "Digest",
+      ntlm: "NTLM",
+      oauth2: "OAuth 2",
+    } satisfies Record<HttpAuthentication, string>,
     username: "User name",
     usernameHelp: "User name for the target.",
     ntlmHelp: "DOMAIN\\user or user@domain",
