@@ -1,11 +1,17 @@
 /** Die deutschen Texte, Schlüssel für Schlüssel wie in en.ts. */
-import type { Texts } from "./en";
+import type { Expiring, Texts } from "./en";
 import { first } from "./first.de";
 import { notifierKinds } from "./notifier-kinds.de";
 import { service } from "./service.de";
 import { incidents, statuspages } from "./statuspages.de";
 
 const monitorCount = (count: number) => (count === 1 ? "1 Monitor" : `${count} Monitore`);
+
+const expiring: Record<Expiring, string> = {
+  certificate: "Das Zertifikat für",
+  "client certificate": "Das Client-Zertifikat von",
+  registration: "Die Registrierung von",
+};
 
 export const de: Texts = {
   ...first,
@@ -1061,8 +1067,8 @@ export const de: Texts = {
     ofMessage: "Die Alarme, um die es in einer Nachricht ging, was auch immer ihr Status jetzt ist.",
     showAll: "Alle Alarme anzeigen",
     lead: "Ausfälle und Warnungen, neueste zuerst.",
-    expires: (name, day) => `Das Zertifikat für ${name} läuft am ${day} ab.`,
-    expired: (name, day) => `Das Zertifikat für ${name} ist am ${day} abgelaufen.`,
+    expires: (what, name, day) => `${expiring[what]} ${name} läuft am ${day} ab.`,
+    expired: (what, name, day) => `${expiring[what]} ${name} ist am ${day} abgelaufen.`,
     certificate: "Zertifikat",
     statuses: {
       open: "Offen",

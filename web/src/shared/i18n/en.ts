@@ -24,6 +24,15 @@ import { incidents, statuspages } from "./statuspages.en";
 
 const monitorCount = (count: number) => (count === 1 ? "1 monitor" : `${count} monitors`);
 
+/** What the service warns of. */
+export type Expiring = "certificate" | "client certificate" | "registration";
+
+const expiring: Record<Expiring, string> = {
+  certificate: "Certificate for",
+  "client certificate": "Client certificate of",
+  registration: "Registration of",
+};
+
 export const en = {
   ...first,
   service,
@@ -1086,8 +1095,8 @@ export const en = {
     ofMessage: "The alerts that a message was about, whatever their status is now.",
     showAll: "Show all alerts",
     lead: "Outages and warnings, newest first.",
-    expires: (name: string, day: string) => `Certificate for ${name} expires on ${day}.`,
-    expired: (name: string, day: string) => `Certificate for ${name} expired on ${day}.`,
+    expires: (what: Expiring, name: string, day: string) => `${expiring[what]} ${name} expires on ${day}.`,
+    expired: (what: Expiring, name: string, day: string) => `${expiring[what]} ${name} expired on ${day}.`,
     certificate: "Certificate",
     statuses: {
       open: "Open",
