@@ -60,6 +60,7 @@ named_enum! {
         LimitReached = "limit_reached",
         NodesTooOld = "nodes_too_old",
         OlderNode = "older_node",
+        NothingToAccept = "nothing_to_accept",
         MfaAlreadyOn = "mfa_already_on",
         MfaNotSetUp = "mfa_not_set_up",
         AlertOver = "alert_over",
@@ -384,6 +385,10 @@ impl From<Error> for ApiError {
             Error::NodesTooOld => conflict(
                 ErrorCode::NodesTooOld,
                 "A node of an earlier version is running, which does not check roles; update all nodes first.",
+            ),
+            Error::NothingToAccept => conflict(
+                ErrorCode::NothingToAccept,
+                "The monitor has no assertion with the comparison unchanged and the target pinned.",
             ),
             Error::OlderNode { name, version } => Self::new(
                 StatusCode::CONFLICT,

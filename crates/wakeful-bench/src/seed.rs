@@ -74,7 +74,7 @@ impl MonitorSet {
             Kind::Https => {
                 Spec::Http(HttpSpec::new(http(format!("https://127.0.0.1:{port}/{number}"))?))
             }
-            Kind::Tcp => Spec::Tcp(TcpSpec { hostname: host(address.to_string())?, port }),
+            Kind::Tcp => Spec::Tcp(TcpSpec::of(host(address.to_string())?, port)),
             Kind::Ping => Spec::Ping(PingSpec::of(host(address.to_string())?)),
             Kind::Dns => {
                 let server = format!("{}:{port}", Ipv4Addr::LOCALHOST);

@@ -1,18 +1,21 @@
 //! Warnings before a certificate expires: once each at 21, 14, 7, 3 and 1 days
-//! and on expiry, only the most urgent when several are passed at once. Issued
-//! warnings are stored per expiry date: a renewed certificate has another date,
-//! and targets that alternate between two certificates cause one warning for
-//! each.
+//! and on expiry, for the registration of a domain at 60, 30, 14, 7, 3 and 1 days.
+//! Only the most urgent is sent when several are passed at once. Issued warnings
+//! are stored per expiry date: a renewed certificate has another date, and targets
+//! that alternate between two certificates cause one warning for each.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use crate::observation::{Certificate, sanitize};
+use crate::observation::{Certificate, MAX_EXPIRY, sanitize};
+use crate::reason::Reason;
 use crate::serde_millis;
 use crate::time::Millis;
 
 /// Most urgent first; 0 is the expiry itself.
 const DAYS_BEFORE: [u8; 6] = [0, 1, 3, 7, 14, 21];
+/// A domain takes longer to renew, and longer to get back.
+const DAYS_BEFORE_OF_DOMAINS: [u8; 7] = [0, 1, 3, 7, 14, 30, 60];
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// How many certificates of one target are tracked.
@@ -21,10 +24,63 @@ const MAX_TRACKED: usize = 8;
 /// A certificate that is about to expire, to be reported once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpiryWarning {
+    pub of: ExpiryKind,
     /// The threshold that was passed: 21, 14, 7, 3, 1, or 0 on expiry.
     pub days: u8,
     pub not_after: Millis,
     pub message: String,
+}
+
+impl ExpiryWarning {
+    pub fn reason(&self) -> Reason {
+        match self.of {
+            ExpiryKind::Certificate | ExpiryKind::ClientCertificate => Reason::CertificateExpiring,
+            ExpiryKind::Domain => Reason::DomainExpiring,
+        }
+    }
+}
+
+/// What expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExpiryKind {
+    Certificate,
+    /// The certificate that checks present.
+    ClientCertificate,
+    Domain,
+}
+
+/// Something that expires, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expiry {
+    pub of: ExpiryKind,
+    pub name: String,
+    #[serde(with = "serde_millis::instant")]
+    pub not_after: Millis,
+}
+
+impl Expiry {
+    pub fn of(certificate: &Certificate) -> Self {
+        Self {
+            of: ExpiryKind::Certificate,
+            name: certificate.display_name().to_owned(),
+            not_after: certificate.not_after,
+        }
+    }
+
+    /// That of another machine, with the same bounds as one made here.
+    #[must_use]
+    pub(crate) fn sanitized(self) -> Self {
+        let not_after = self.not_after.clamp(Millis(0), MAX_EXPIRY);
+        Self { name: sanitize(&self.name), not_after, ..self }
+    }
+
+    fn thresholds(&self) -> &'static [u8] {
+        match self.of {
+            ExpiryKind::Certificate | ExpiryKind::ClientCertificate => &DAYS_BEFORE,
+            ExpiryKind::Domain => &DAYS_BEFORE_OF_DOMAINS,
+        }
+    }
 }
 
 /// The warnings already issued for one monitor.
@@ -44,16 +100,16 @@ impl IssuedWarnings {
         self.0.is_empty()
     }
 
-    /// The warning that is due for a certificate at `now`, unless it has been
-    /// issued.
-    pub fn due(&self, certificate: &Certificate, now: Millis) -> Option<ExpiryWarning> {
-        let not_after = certificate.not_after;
-        let days = DAYS_BEFORE.into_iter().find(|days| passed(*days, not_after, now))?;
+    /// The warning that is due at `now`, unless it has been issued.
+    pub fn due(&self, expiry: &Expiry, now: Millis) -> Option<ExpiryWarning> {
+        let not_after = expiry.not_after;
+        let mut days = expiry.thresholds().iter().copied();
+        let days = days.find(|days| passed(*days, not_after, now))?;
         let given = self.0.iter().find(|entry| entry.not_after == not_after);
         if given.is_some_and(|entry| entry.days <= days) {
             return None;
         }
-        Some(ExpiryWarning { days, not_after, message: message(certificate, now) })
+        Some(ExpiryWarning { of: expiry.of, days, not_after, message: message(expiry, now) })
     }
 
     /// Records that a warning has been issued.
@@ -72,18 +128,23 @@ fn passed(days: u8, not_after: Millis, now: Millis) -> bool {
     now >= not_after.before(DAY * u32::from(days))
 }
 
-fn message(certificate: &Certificate, now: Millis) -> String {
-    let Certificate { not_after, .. } = certificate;
-    let subject = sanitize(certificate.display_name());
+fn message(expiry: &Expiry, now: Millis) -> String {
+    let Expiry { of, name, not_after } = expiry;
+    let what = match of {
+        ExpiryKind::Certificate => "the certificate of",
+        ExpiryKind::ClientCertificate => "the client certificate of",
+        ExpiryKind::Domain => "the registration of",
+    };
+    let subject = sanitize(name);
     let left = not_after.since(now);
     match left.as_secs() / DAY.as_secs() {
-        _ if now >= *not_after => format!("the certificate of {subject} expired on {not_after}"),
+        _ if now >= *not_after => format!("{what} {subject} expired on {not_after}"),
         0 => format!(
-            "the certificate of {subject} expires within {} h, on {not_after}",
+            "{what} {subject} expires within {} h, on {not_after}",
             left.as_secs() / 3_600 + 1
         ),
-        1 => format!("the certificate of {subject} expires in 1 day, on {not_after}"),
-        days => format!("the certificate of {subject} expires in {days} days, on {not_after}"),
+        1 => format!("{what} {subject} expires in 1 day, on {not_after}"),
+        days => format!("{what} {subject} expires in {days} days, on {not_after}"),
     }
 }
 
@@ -91,16 +152,12 @@ fn message(certificate: &Certificate, now: Millis) -> String {
 mod tests {
     use super::*;
 
-    fn certificate(not_after: Millis) -> Certificate {
-        let (subject, issuer) = ("a.example".to_owned(), "CA".to_owned());
-        Certificate {
-            subject,
-            issuer,
-            names: Vec::new(),
-            not_after,
-            trusted: true,
-            chain: Vec::new(),
-        }
+    fn expiry(of: ExpiryKind, not_after: Millis) -> Expiry {
+        Expiry { of, name: "a.example".to_owned(), not_after }
+    }
+
+    fn certificate(not_after: Millis) -> Expiry {
+        expiry(ExpiryKind::Certificate, not_after)
     }
 
     fn hours(number: u32) -> Duration {
@@ -112,10 +169,14 @@ mod tests {
     /// The thresholds that are reported when checks run at these hours before
     /// expiry.
     fn warnings_at(checks: &[u32]) -> Vec<u8> {
+        warnings_of(ExpiryKind::Certificate, checks)
+    }
+
+    fn warnings_of(of: ExpiryKind, checks: &[u32]) -> Vec<u8> {
         let mut given = IssuedWarnings::default();
         let mut warnings_at = Vec::new();
         for before in checks {
-            if let Some(warning) = given.due(&certificate(EXPIRY), EXPIRY.before(hours(*before))) {
+            if let Some(warning) = given.due(&expiry(of, EXPIRY), EXPIRY.before(hours(*before))) {
                 given.add(&warning);
                 warnings_at.push(warning.days);
             }
@@ -127,6 +188,8 @@ mod tests {
     fn each_threshold_warns_once_when_it_is_passed() {
         let every_hour: Vec<u32> = (0..40 * 24).rev().collect();
         assert_eq!(warnings_at(&every_hour), [21, 14, 7, 3, 1, 0]);
+        let every_hour: Vec<u32> = (0..90 * 24).rev().collect();
+        assert_eq!(warnings_of(ExpiryKind::Domain, &every_hour), [60, 30, 14, 7, 3, 1, 0]);
     }
 
     #[test]
@@ -181,8 +244,16 @@ mod tests {
     #[test]
     fn a_certificate_without_a_subject_is_named_by_its_first_dns_name() {
         let names = vec!["b.example".to_owned(), "c.example".to_owned()];
-        let unnamed = Certificate { subject: String::new(), names, ..certificate(EXPIRY) };
-        assert!(message(&unnamed, EXPIRY).starts_with("the certificate of b.example expired"));
+        let unnamed = Certificate {
+            subject: String::new(),
+            issuer: "CA".to_owned(),
+            names,
+            not_after: EXPIRY,
+            trusted: true,
+            chain: Vec::new(),
+        };
+        let message = message(&Expiry::of(&unnamed), EXPIRY);
+        assert!(message.starts_with("the certificate of b.example expired"), "{message}");
     }
 
     #[test]

@@ -71,6 +71,9 @@ pub struct ResolvedEvidence {
 pub struct ConnectionEvidence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// The host and port of the proxy that was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,6 +242,7 @@ impl Evidence {
             }),
             connection: self.connection.map(|connection| ConnectionEvidence {
                 address: connection.address.map(brief),
+                proxy: connection.proxy.map(brief),
                 http_version: connection.http_version.map(brief),
                 tls: connection.tls.map(|tls| TlsEvidence {
                     version: brief(tls.version),

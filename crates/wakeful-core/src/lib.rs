@@ -16,6 +16,7 @@ pub mod client_network;
 pub mod cluster;
 pub mod contacts;
 pub mod dependency;
+pub mod domain;
 pub mod email_address;
 pub mod error_chain;
 pub mod escalation;

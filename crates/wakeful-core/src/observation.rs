@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
+use crate::assert::{Fingerprint, MAX_ASSERTIONS};
+use crate::certificate::Expiry;
 use crate::evidence::Evidence;
 use crate::heartbeat::{Phases, Readings, RegionBeat};
 use crate::named_enum;
@@ -27,7 +29,7 @@ const MAX_SPAN: Duration = Duration::from_secs(3_600);
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNING_LENGTH: usize = 300;
 /// The last moment of the year 9999, the latest expiry of a certificate.
-const MAX_EXPIRY: Millis = Millis(253_402_300_799_999);
+pub(crate) const MAX_EXPIRY: Millis = Millis(253_402_300_799_999);
 
 /// The target was checked. Down is a result like any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +58,12 @@ pub struct Observation {
     pub regions: Vec<RegionBeat>,
     #[serde(default, skip_serializing_if = "Readings::is_empty")]
     pub readings: Readings,
+    /// What expires besides the certificate of the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expiry: Option<Box<Expiry>>,
+    /// The values of assertions that must not change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fingerprints: Vec<Fingerprint>,
 }
 
 impl Observation {
@@ -73,6 +81,8 @@ impl Observation {
             evidence: None,
             regions: Vec::new(),
             readings: Readings::default(),
+            expiry: None,
+            fingerprints: Vec::new(),
         }
     }
 
@@ -90,6 +100,8 @@ impl Observation {
             evidence: None,
             regions: Vec::new(),
             readings: Readings::default(),
+            expiry: None,
+            fingerprints: Vec::new(),
         }
     }
 
@@ -123,6 +135,10 @@ impl Observation {
             evidence: self.evidence.map(|evidence| Box::new(evidence.sanitized())),
             regions: Vec::new(),
             readings: self.readings.sanitized(),
+            expiry: self.expiry.map(|expiry| Box::new(expiry.sanitized())),
+            fingerprints: (self.fingerprints.into_iter().take(MAX_ASSERTIONS))
+                .map(Fingerprint::sanitized)
+                .collect(),
             ..self
         }
     }
@@ -377,6 +393,8 @@ mod tests {
             warnings: vec![Warning { reason: Reason::Slow, words: "slow\n".repeat(900) }; 100],
             evidence: None,
             regions: Vec::new(),
+            expiry: None,
+            fingerprints: Vec::new(),
             readings: Readings([Some(i64::MAX), None]),
         };
         let observation = reported.sanitized();

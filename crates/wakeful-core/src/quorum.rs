@@ -147,6 +147,8 @@ impl RegionResults {
             certificate: self.certificate(),
             warnings: if good { self.warnings() } else { Vec::new() },
             readings: first.readings,
+            expiry: first.expiry,
+            fingerprints: if good { first.fingerprints } else { Vec::new() },
             evidence: first.evidence,
             regions: self.beats(),
             ..named

@@ -68,6 +68,10 @@ named_enum! {
         SlowerThanUsual = "slower_than_usual",
         /// The target fails in some regions, although the quorum is not reached.
         PartialRegions = "partial_regions",
+        /// The target fails over one of IPv4 and IPv6.
+        PartialFamily = "partial_family",
+        /// A value differs from the one before.
+        Changed = "changed",
         /// A monitor that the status of this one follows from is down.
         Members = "members",
         /// An api monitor received no report in time.
@@ -78,6 +82,11 @@ named_enum! {
         ExitCode = "exit_code",
         /// The job started, and did not end in time.
         Runtime = "runtime",
+        DomainExpired = "domain_expired",
+        DomainExpiring = "domain_expiring",
+        /// The registry has taken the domain out of the DNS.
+        DomainHold = "domain_hold",
+        DomainUnregistered = "domain_unregistered",
         /// A reason that a newer version knows.
         Other = "other",
     }

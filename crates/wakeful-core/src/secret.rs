@@ -12,6 +12,11 @@ impl Secret {
         Self(Zeroizing::new(text.into()))
     }
 
+    /// No secret.
+    pub fn empty() -> Self {
+        Self::new("")
+    }
+
     /// The text itself. Review every call of this.
     pub fn expose(&self) -> &str {
         &self.0

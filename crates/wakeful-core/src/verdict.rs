@@ -17,7 +17,8 @@ mod state;
 
 use std::time::Duration;
 
-use crate::certificate::ExpiryWarning;
+use crate::assert::{FailsAs, Fingerprint};
+use crate::certificate::{Expiry, ExpiryWarning};
 use crate::health::{self, HealthChange, Row, Watch};
 use crate::heartbeat::{Beat, Heartbeat, Phases, Readings, RegionBeat};
 use crate::monitors::Monitor;
@@ -26,7 +27,7 @@ use crate::reason::Reason;
 use crate::time::Millis;
 
 pub use input::{Input, Report};
-pub use state::{FailureStreak, Health, State, Status};
+pub use state::{FailureStreak, Health, KnownValues, State, Status};
 
 /// Changes within one millisecond are recorded one after the other, but not further ahead than
 /// this: the clock may have been set back.
@@ -50,10 +51,7 @@ impl Policy {
             retries: if monitor.spec.group().is_some() { 0 } else { monitor.retries },
             retry_interval: monitor.retry_interval(),
             upside_down: monitor.upside_down_mode,
-            certificate_warnings: monitor
-                .spec
-                .http()
-                .is_some_and(|http| http.certificate_expiry_notification),
+            certificate_warnings: monitor.spec.warns_of_expiry(),
             degraded: monitor.degraded.as_ref().map(|degraded| degraded.watch(None)),
         }
     }
@@ -73,6 +71,8 @@ pub struct Step {
     /// When to re-check before the regular check, to confirm a failure.
     pub recheck_after: Option<Duration>,
     pub warning: Option<ExpiryWarning>,
+    /// What has changed, of the values that must not: to be notified.
+    pub changed: Option<String>,
 }
 
 /// A change of status: to be recorded at once, and possibly notified.
@@ -114,14 +114,16 @@ impl Change {
 pub fn step(state: &State, input: Input, policy: &Policy, now: Millis) -> Step {
     match input {
         Input::Fault(fault) => apply_fault(state, fault, policy, now),
-        Input::Observation(observation) => {
+        Input::Observation(mut observation) => {
             let warning = warn(state, &observation, policy, now);
+            let (known, changed) = compare_values(state, &mut observation, policy);
             let signal = Signal::of_observation(observation, policy);
             let mut step = apply_signal(state, signal, policy, now);
             if let Some(warning) = &warning {
                 step.state.warned.add(warning);
             }
-            Step { warning, ..step }
+            step.state.known = known;
+            Step { warning, changed, ..step }
         }
         Input::Report(report) => {
             apply_signal(state, Signal::of_report(report, policy), policy, now)
@@ -316,7 +318,15 @@ fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Ste
         regions: with_upside_down(fault.regions, policy),
         readings: Readings::default(),
     };
-    Step { state, heartbeat, change: None, health_change: None, recheck_after: None, warning: None }
+    Step {
+        state,
+        heartbeat,
+        change: None,
+        health_change: None,
+        recheck_after: None,
+        warning: None,
+        changed: None,
+    }
 }
 
 fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> Step {
@@ -352,8 +362,50 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
         warned: state.warned.clone(),
         degraded,
         push: state.push.clone(),
+        known: state.known.clone(),
     };
-    Step { state, heartbeat, change, health_change, recheck_after, warning: None }
+    Step { state, heartbeat, change, health_change, recheck_after, warning: None, changed: None }
+}
+
+/// Compares the values that must not change with those of the last good check. A new value is
+/// reported once, and known from then on. One that is pinned fails until a user accepts it. Returns
+/// the values to know, and what is reported.
+fn compare_values(
+    state: &State,
+    observation: &mut Observation,
+    policy: &Policy,
+) -> (Option<Box<KnownValues>>, Option<String>) {
+    let seen = std::mem::take(&mut observation.fingerprints);
+    if !observation.up || policy.upside_down || seen.is_empty() {
+        return (state.known.clone(), None);
+    }
+    let (mut known, mut changed) = (KnownValues::new(), Vec::new());
+    for Fingerprint { key, hash, label, pinned, fails_as } in seen {
+        let before = state.known.as_ref().and_then(|known| known.get(&key));
+        let differs = before.is_some_and(|before| *before != hash);
+        let words = format!("{label} has changed");
+        match (pinned, fails_as) {
+            _ if !differs => {}
+            (true, FailsAs::Down) => {
+                observation.up = false;
+                observation.reason = Some(Reason::Changed);
+                observation.message.clone_from(&words);
+            }
+            (true, FailsAs::Degraded) => {
+                observation.warnings.push(Warning { reason: Reason::Changed, words });
+            }
+            (false, _) => {
+                observation
+                    .warnings
+                    .push(Warning { reason: Reason::Changed, words: words.clone() });
+                changed.push(words);
+            }
+        }
+        let kept = before.filter(|_| pinned).cloned().unwrap_or(hash);
+        known.insert(key, kept);
+    }
+    let changed = (!changed.is_empty()).then(|| changed.join(", "));
+    (Some(Box::new(known)), changed)
 }
 
 /// The streak of failures including this one.
@@ -389,8 +441,12 @@ fn warn(
     policy: &Policy,
     now: Millis,
 ) -> Option<ExpiryWarning> {
-    let certificate = observation.certificate.as_ref().filter(|_| policy.certificate_warnings)?;
-    state.warned.due(certificate, now)
+    if !policy.certificate_warnings {
+        return None;
+    }
+    let of_target = observation.certificate.as_ref().map(|certificate| Expiry::of(certificate));
+    let others = observation.expiry.as_deref().cloned();
+    of_target.into_iter().chain(others).find_map(|expiry| state.warned.due(&expiry, now))
 }
 
 #[cfg(test)]

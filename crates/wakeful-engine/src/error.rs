@@ -95,6 +95,8 @@ pub enum Error {
     NoTeam,
     #[error("a node of an earlier version does not check roles")]
     NodesTooOld,
+    #[error("the monitor has no pinned value")]
+    NothingToAccept,
     /// The same for a setting of a monitor that it does not know.
     #[error("the node {name} runs version {version}, which does not know this setting")]
     OlderNode { name: String, version: String },

@@ -1,26 +1,42 @@
 //! The cost of checks: processor time per check, compared with bare loops that
 //! do the same: an http check, one with assertions, one that fails and collects
-//! evidence, and a ping of five echoes. What a tcp check adds to its loop is the
+//! evidence, a handshake, https with a client certificate, and a ping of five
+//! echoes. What a tcp check adds to its loop is the
 //! measure for the last one. The server is a separate process, so that only the
 //! client side is measured. Run with `make bench parts=checks`.
 
 #![expect(clippy::print_stdout, reason = "prints its measurement")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot continue panics")]
 
+use rustls::client::Resumption;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{ClientConfig, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio_rustls::TlsConnector;
 use wakeful_core::assert::Assertion;
 use wakeful_core::id::TeamId;
-use wakeful_core::monitors::spec::{Echoes, Hostname, HttpSpec, HttpUrl, PingSpec, Spec, TcpSpec};
+use wakeful_core::monitors::spec::{
+    ConnectOptions, Echoes, Hostname, HttpSpec, HttpUrl, PingSpec, RequestOptions, Spec, TcpSpec,
+    TlsSpec,
+};
+use wakeful_core::secret::Secret;
 use wakeful_core::time::{Clock, Millis};
 use wakeful_outbound::checks::{CheckRequest, check};
-use wakeful_outbound::net::guard::Policy;
+use wakeful_outbound::net::client_auth::read_client_certificate;
+use wakeful_outbound::net::guard::{Guard, Policy};
+use wakeful_outbound::net::resolve::NameResolver;
+use wakeful_outbound::net::tls::Tls;
 use wakeful_outbound::net::{Deadline, Net};
+use wakeful_testkit::Authority;
 
 const CHECKS: usize = 5_000;
 const CONCURRENCY: usize = 32;
@@ -28,9 +44,12 @@ const ROUNDS: usize = 5;
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 /// A ping takes a while, and is made of five echoes.
 const PINGS: usize = 1_000;
+const HANDSHAKES: usize = 1_000;
 const ECHOES: u8 = 5;
 const MAX_ASSERTING: f64 = 1.10;
 const MAX_FAILING: f64 = 1.5;
+const MAX_CERTIFIED: f64 = 1.15;
+const MAX_TLS: f64 = 1.3;
 /// Of what a tcp check adds.
 const MAX_ADDED: f64 = 1.2;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: bare\r\naccept: */*\r\n\
@@ -40,29 +59,35 @@ struct Epoch;
 
 impl Clock for Epoch {
     fn now(&self) -> Millis {
-        Millis(0)
+        // The certificates are valid then.
+        Millis(1_800_000_000_000)
     }
 }
 
 fn main() {
-    if std::env::args().any(|argument| argument == "--serve") {
-        return serve();
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--serve").skip(1);
+    if let Some(folder) = arguments.next() {
+        return serve(Path::new(&folder));
     }
+    let folder = tempfile::tempdir().unwrap();
     let mut server = Command::new(std::env::current_exe().unwrap())
         .arg("--serve")
+        .arg(folder.path())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    measure(line.trim().parse().unwrap());
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap().parse().unwrap();
+    let (plain, tls) = (next(), next());
+    measure(plain, tls, folder.path());
     server.kill().unwrap();
     server.wait().unwrap();
 }
 
-fn serve() {
+fn serve(folder: &Path) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     println!("{}", listener.local_addr().unwrap());
+    serve_tls(folder);
     let body = format!(r#"{{"a": {{"b": 7}}, "x": "{}"}}"#, "x".repeat(1_970));
     let answer = |status: &str| {
         let length = body.len();
@@ -81,7 +106,106 @@ fn serve() {
     }
 }
 
-fn measure(addr: SocketAddr) {
+/// Serves TLS on a thread. It asks clients for a certificate, and accepts those without one. The
+/// folder gets the authority and the certificate of a client.
+fn serve_tls(folder: &Path) {
+    let authority = Authority::new("Bench Authority");
+    let client = authority.issue("client.test");
+    std::fs::write(folder.join("ca.pem"), authority.pem()).unwrap();
+    std::fs::write(folder.join("client.pem"), &client.pem.0).unwrap();
+    std::fs::write(folder.join("client.key"), &client.pem.1).unwrap();
+    let own = authority.issue("localhost");
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(
+        Arc::new(roots(authority.pem())),
+        provider.clone(),
+    );
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier.allow_unauthenticated().build().unwrap())
+        .with_single_cert(own.chain, PrivateKeyDer::from_pem_slice(own.pem.1.as_bytes()).unwrap())
+        .unwrap();
+    config.send_tls13_tickets = 0;
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    println!("{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else { continue };
+            let connection = ServerConnection::new(config.clone()).unwrap();
+            let mut stream = StreamOwned::new(connection, stream);
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+            // A client that only wanted the handshake has left.
+            let _ = stream.read(&mut [0; 1_024]).and_then(|_| stream.write_all(answer));
+            stream.conn.send_close_notify();
+            let _ = stream.flush();
+        }
+    });
+}
+
+fn roots(pem: &str) -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();
+    roots
+}
+
+/// Checks and the bare handshake trust the same authority.
+struct Encrypted {
+    net: Net,
+    https: Spec,
+    with_certificate: Spec,
+    tls: Spec,
+    connector: TlsConnector,
+}
+
+impl Encrypted {
+    fn new(addr: SocketAddr, folder: &Path) -> Self {
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        let roots = || roots(&read("ca.pem"));
+        let guard = Guard::new(Policy::Private, Vec::new());
+        let tls = Tls::with_roots(roots());
+        let net = Net::with(guard, NameResolver::from_system(), tls, Arc::new(Epoch));
+        let key = Secret::new(read("client.key"));
+        let certificate = read_client_certificate(&read("client.pem"), &key).unwrap();
+        let options =
+            RequestOptions { client_certificate: Some(certificate), ..RequestOptions::default() };
+        let connect_to = Some(host("127.0.0.1"));
+        let connect = ConnectOptions { connect_to, ..ConnectOptions::default() };
+        let url = format!("https://localhost:{}/", addr.port());
+        let https = HttpSpec {
+            connect: connect.clone().boxed(),
+            ..HttpSpec::new(HttpUrl::parse(&url).unwrap())
+        };
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots())
+            .with_no_client_auth();
+        config.resumption = Resumption::disabled();
+        Self {
+            net,
+            with_certificate: Spec::Http(HttpSpec { options: options.boxed(), ..https.clone() }),
+            https: Spec::Http(https),
+            tls: Spec::Tls(TlsSpec {
+                connect: connect.boxed(),
+                ..TlsSpec::of(host("localhost"), addr.port())
+            }),
+            connector: TlsConnector::from(Arc::new(config)),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the bare loop has no guard, for comparison")]
+async fn shake_hands_bare(connector: &TlsConnector, addr: SocketAddr) {
+    let stream = tokio::net::TcpStream::connect(addr).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    drop(connector.connect(name, stream).await.unwrap());
+}
+
+fn measure(addr: SocketAddr, tls_addr: SocketAddr, folder: &Path) {
+    let encrypted = Encrypted::new(tls_addr, folder);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let net = Net::new(Policy::Private, Vec::new(), Arc::new(Epoch));
     let spec = |path: &str| {
@@ -98,21 +222,25 @@ fn measure(addr: SocketAddr) {
     let plain = CheckRequest::new(team, &fine);
     let asserting = CheckRequest { assertions: &assertions, ..plain };
     let failing = CheckRequest::new(team, &failing);
-    let tcp = Spec::Tcp(TcpSpec { hostname: host("127.0.0.1"), port: addr.port() });
+    let tcp = Spec::Tcp(TcpSpec::of(host("127.0.0.1"), addr.port()));
     let tcp = CheckRequest::new(team, &tcp);
     let echoes = Echoes { count: ECHOES, spacing: 20, ..Echoes::default() };
     let ping = Spec::Ping(PingSpec { echoes, ..PingSpec::of(host("127.0.0.1")) });
     let ping = CheckRequest::new(team, &ping);
-    let checked = |request: &CheckRequest<'_>, count: usize, up: bool| {
+    let checked_by = |net: &Net, request: &CheckRequest<'_>, count: usize, up: bool| {
         cost(|| {
             runtime.block_on(many(count, || async {
                 let deadline = Deadline::within(CHECK_TIMEOUT);
-                assert_eq!(check(&net, request, deadline).await.unwrap().up, up);
+                let seen = check(net, request, deadline).await.unwrap();
+                assert_eq!(seen.up, up, "{seen:?}");
             }));
         })
     };
+    let checked = |request: &CheckRequest<'_>, count, up| checked_by(&net, request, count, up);
+    let over_tls =
+        |spec: &Spec| checked_by(&encrypted.net, &CheckRequest::new(team, spec), HANDSHAKES, true);
     let echo_socket = runtime.block_on(async { EchoSocket::open() });
-    let mut best = [Duration::MAX; 8];
+    let mut best = [Duration::MAX; 12];
     for _ in 0..ROUNDS {
         let round = [
             cost(|| runtime.block_on(many(CHECKS, || request_bare(addr)))),
@@ -124,15 +252,26 @@ fn measure(addr: SocketAddr) {
             // One after the other: a reply is that to the last request.
             cost(|| runtime.block_on(echo_socket.exchange(PINGS * usize::from(ECHOES)))),
             checked(&ping, PINGS, true),
+            over_tls(&encrypted.https),
+            over_tls(&encrypted.with_certificate),
+            cost(|| {
+                let one = || shake_hands_bare(&encrypted.connector, tls_addr);
+                runtime.block_on(many(HANDSHAKES, one));
+            }),
+            over_tls(&encrypted.tls),
         ];
         best = std::array::from_fn(|row| best[row].min(round[row]));
     }
-    let counts = [CHECKS, CHECKS, CHECKS, CHECKS, CHECKS, CHECKS, PINGS, PINGS];
-    let [bare, plain, asserting, failing, connecting, tcp, echoing, ping]: [f64; 8] =
+    let counts = [&[CHECKS; 6][..], &[PINGS; 2], &[HANDSHAKES; 4]].concat();
+    let each: [f64; 12] =
         std::array::from_fn(|row| best[row].as_secs_f64() * 1e6 / counts[row] as f64);
+    let [bare, plain, asserting, failing, connecting, tcp, echoing, ping, ..] = each;
+    let [.., https, with_certificate, handshake, tls] = each;
     println!("bare loop {bare:.1} µs, check {plain:.1} µs of processor each: {:.2}×", plain / bare);
     limited("http with three assertions", asserting, "http", plain, MAX_ASSERTING);
     limited("http, failing, with evidence", failing, "http", plain, MAX_FAILING);
+    limited("https with a client certificate", with_certificate, "https", https, MAX_CERTIFIED);
+    limited("tls", tls, "a bare handshake", handshake, MAX_TLS);
     let added = (tcp - connecting).max(0.0);
     println!("tcp {tcp:.1} µs, bare {connecting:.1} µs: it adds {added:.1} µs");
     let allowed = echoing + MAX_ADDED * added;

@@ -80,6 +80,7 @@ const STEPS: &[Step] = steps![
     "0049_statuspage_domain_checks",
     "0050_degraded",
     "0051_jobs",
+    "0052_known_values",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -1,8 +1,8 @@
 //! A certificate authority on loopback, and certificates with the usual defects.
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
-    date_time_ymd,
+    BasicConstraints, Certificate, CertificateParams, DistinguishedName, DnType, IsCa, Issuer,
+    KeyPair, date_time_ymd,
 };
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -19,6 +19,8 @@ pub struct Authority {
 /// A certificate with its key, as a server presents it.
 pub struct Identity {
     pub chain: Vec<CertificateDer<'static>>,
+    /// The certificate and the key as PEM.
+    pub pem: (String, String),
     key: Vec<u8>,
 }
 
@@ -59,8 +61,12 @@ impl Authority {
 impl Identity {
     pub fn self_signed(name: &str) -> Self {
         let (params, key) = (leaf(name, VALID), KeyPair::generate().unwrap());
-        let made = params.self_signed(&key).unwrap();
-        Self { chain: vec![made.der().clone()], key: key.serialize_der() }
+        Self::new(&params.self_signed(&key).unwrap(), &key)
+    }
+
+    fn new(certificate: &Certificate, key: &KeyPair) -> Self {
+        let pem = (certificate.pem(), key.serialize_pem());
+        Self { chain: vec![certificate.der().clone()], pem, key: key.serialize_der() }
     }
 
     pub(crate) fn key(&self) -> PrivateKeyDer<'static> {
@@ -86,6 +92,5 @@ fn leaf(name: &str, (from, until): (i32, i32)) -> CertificateParams {
 
 fn issue(issuer: &Issuer<'_, &KeyPair>, name: &str, years: (i32, i32)) -> Identity {
     let key = KeyPair::generate().unwrap();
-    let made = leaf(name, years).signed_by(&key, issuer).unwrap();
-    Identity { chain: vec![made.der().clone()], key: key.serialize_der() }
+    Identity::new(&leaf(name, years).signed_by(&key, issuer).unwrap(), &key)
 }

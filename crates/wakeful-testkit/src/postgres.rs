@@ -136,7 +136,7 @@ fn group(user: &str) -> String {
 }
 
 /// A port that is free now, and below the range of outgoing connections.
-async fn free_port() -> u16 {
+pub(crate) async fn free_port() -> u16 {
     loop {
         let [high, low, ..] = crate::database::random();
         let port = 10_000 + u16::from_be_bytes([high, low]) % 20_000;

@@ -154,7 +154,9 @@ pub fn engine(
         sentinels: settings.checks.sentinels.clone(),
     };
     let net = Net::new(policy(settings), own_addresses(settings), Arc::clone(&clock));
-    let net = Arc::new(net.with_max_buffered_bytes(buffered_bytes(settings)));
+    let net = net.with_max_buffered_bytes(buffered_bytes(settings));
+    let net = net.with_rdap_bootstrap(&settings.checks.rdap_bootstrap);
+    let net = Arc::new(net.with_proxy(settings.checks.proxy.clone()));
     Engine::new(store, clock, engine_settings, mail_transport(settings), net)
 }
 

@@ -255,7 +255,7 @@ async fn checks(findings: &mut Findings) -> Result<(), Failure> {
     }
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
-    let tcp = Spec::Tcp(TcpSpec { hostname: loopback, port });
+    let tcp = Spec::Tcp(TcpSpec::of(loopback, port));
     let began = Instant::now();
     match checks::check(&net, &request(&tcp), Deadline::within(CONNECT_TIMEOUT)).await {
         Ok(observation) if observation.up => {

@@ -30,7 +30,9 @@ pub async fn run(settings: &Settings) -> Outcome {
     let clock = Arc::new(SystemClock);
     let net =
         Net::new(bootstrap::policy(settings), bootstrap::own_addresses(settings), clock.clone());
-    let net = Arc::new(net.with_max_buffered_bytes(bootstrap::buffered_bytes(settings)));
+    let net = net.with_max_buffered_bytes(bootstrap::buffered_bytes(settings));
+    let net = net.with_rdap_bootstrap(&settings.checks.rdap_bootstrap);
+    let net = Arc::new(net.with_proxy(settings.checks.proxy.clone()));
     let identity = ProbeIdentity { region: region.clone(), name: name.clone(), key };
     let checks = &settings.checks;
     let probe =

@@ -21,6 +21,7 @@ use url::{Host, Url};
 use wakeful_api::EffectiveSetting;
 use wakeful_core::billing::Catalog;
 use wakeful_core::email_address::EmailAddress;
+use wakeful_core::monitors::spec::Proxy;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
@@ -189,6 +190,9 @@ pub struct Checks {
     pub at_once: u16,
     /// The bytes of pages that checks may buffer at the same time.
     pub max_buffered_bytes: u32,
+    pub proxy: Option<Proxy>,
+    /// The list of RDAP servers: a URL, or the path of a file.
+    pub rdap_bootstrap: String,
     /// Hosts and ports that answer whenever our own network works.
     pub sentinels: Vec<(String, u16)>,
 }
@@ -342,6 +346,8 @@ impl Settings {
                 at_once: from.number("checks.at_once", 1..=65_535),
                 max_buffered_bytes: from
                     .number("checks.max_buffered_bytes", 2_097_152..=1_073_741_824),
+                proxy: from.proxy("checks.proxy"),
+                rdap_bootstrap: from.optional_text("checks.rdap_bootstrap").unwrap_or_default(),
                 sentinels: from.host_ports("checks.sentinels"),
             },
             data,

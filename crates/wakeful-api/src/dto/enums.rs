@@ -196,6 +196,14 @@ closed_sets! {
     HttpMethod = names!(Method);
     /// How an HTTP check authenticates.
     HttpAuthentication = names!(AuthenticationKind);
+    /// The version of HTTP that a response must have.
+    HttpVersion = names!(spec::HttpVersion);
+    /// How a client authenticates to a token endpoint.
+    ClientAuth = names!(spec::ClientAuth);
+    /// The address family of a connection.
+    IpFamily = names!(spec::IpFamily);
+    /// The protocol in which a server is asked to encrypt the connection.
+    StarttlsProtocol = names!(spec::Starttls);
     /// A DNS record type.
     DnsRecordType = names!(RecordType);
     /// How the connection to a mail server is secured; tls is implicit on port 465 and

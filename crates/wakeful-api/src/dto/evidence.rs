@@ -53,6 +53,8 @@ pub(crate) struct ResolvedBody {
 #[schema(as = EvidenceConnection)]
 pub(crate) struct ConnectionBody {
     address: Option<String>,
+    /// The host and port of the proxy that was used.
+    proxy: Option<String>,
     /// `1.0`, `1.1` or `2`.
     http_version: Option<String>,
     tls: Option<TlsBody>,
@@ -206,6 +208,7 @@ impl AssertionResultBody {
 fn connection(connection: ConnectionEvidence) -> ConnectionBody {
     ConnectionBody {
         address: connection.address,
+        proxy: connection.proxy,
         http_version: connection.http_version,
         tls: connection.tls.map(|tls| TlsBody {
             version: tls.version,

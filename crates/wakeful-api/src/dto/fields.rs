@@ -89,6 +89,15 @@ impl Fields {
         self.values.get(field).is_some_and(|value| !value.is_null())
     }
 
+    pub(crate) fn has_object(&self, field: &str) -> bool {
+        self.values.get(field).is_some_and(Value::is_object)
+    }
+
+    pub(crate) fn is_empty_object(&self, field: &str) -> bool {
+        let object = self.values.get(field).and_then(Value::as_object);
+        object.is_some_and(Map::is_empty)
+    }
+
     /// Records an error for each field that is not in this list.
     pub(crate) fn reject_unknown(&mut self, known: &[&str]) {
         let is_unknown = |field: &&String| !known.contains(&field.as_str());

@@ -41,6 +41,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Respond, routes!(check_monitor)))
         .routes(needs(Permission::Edit, routes!(try_check)))
         .routes(needs(Permission::Edit, routes!(show_schedule)))
+        .routes(needs(Permission::Edit, routes!(accept_values)))
 }
 
 /// Returns a monitor with all its details.
@@ -189,6 +190,23 @@ async fn try_check(
     let spec = fields.finish(spec)?;
     let trial = api.engine().try_check(&caller, &spec, &assertions, timeout, MAX_TRY_DURATION);
     Ok(Json(HeartbeatAnswer::of(trial.await?)))
+}
+
+/// Accepts the current values of the pinned assertions of a monitor, which are read by its next
+/// check.
+#[utoipa::path(post, path = "/api/v1/monitor/{monitorid}/accept", tag = "Monitors",
+    params(("monitorid" = String, Path, description = "The monitor's id")),
+    responses(
+        (status = 200, description = "Accepted", body = Ack),
+        (status = 404, description = "The team has no such monitor", body = ErrorBody),
+        (status = 409, description = "The monitor has no pinned assertion, or was modified concurrently", body = ErrorBody)))]
+async fn accept_values(
+    State(api): State<Api>,
+    caller: Authorized<permission::Edit>,
+    Path(monitorid): Path<String>,
+) -> ApiResult<Ack> {
+    api.engine().accept_values(&caller, monitor_id(&monitorid)?).await?;
+    Ack::with_message("Accepted. The next check reads the new values.")
 }
 
 /// Returns the next times of a schedule of an api monitor. Nothing is stored.

@@ -196,7 +196,8 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Http => "http",
         Kind::HttpKeyword => "keyword",
         Kind::Ping => "ping",
-        Kind::Tcp => "port",
+        // Kuma has no types for certificates and registrations; both are checks of a host.
+        Kind::Tcp | Kind::Tls | Kind::Domain => "port",
     }
 }
 

@@ -276,6 +276,14 @@ async fn change_monitors(ann: &User, log: &mut Log, receiver: &Receiver) {
     ann.client.post("monitors/change", &change).await.ok();
     let entry = log.one("POST /api/v1/monitors/change", "monitor.update").await;
     assert_eq!(entry["changes"], json!([{"field": "tags_add", "to": ["eu"]}]));
+    let pinned = json!([{"source": "body", "comparison": "unchanged", "target": "pinned"}]);
+    let pinned = json!({"monitorid": id, "type": "http", "assertions": pinned,
+        "http": {"url": "http://127.0.0.1:9/"}});
+    ann.client.post("monitor/save", &pinned).await.ok();
+    log.one("POST /api/v1/monitor/save", "monitor.update").await;
+    ann.client.post_nothing(&format!("monitor/{id}/accept")).await.ok();
+    let entry = log.one("POST /api/v1/monitor/{monitorid}/accept", "monitor.update").await;
+    assert_eq!(entry["changes"][0]["field"], "assertions", "{entry}");
     let push = json!({"type": "api", "name": "job", "heartbeat_interval": 86400, "isactive": true,
         "upside_down_mode": false});
     let job = ann.client.post("monitor/save", &push).await.ok();

@@ -123,6 +123,50 @@ both_databases! {
         assert_eq!(bob.client.get(&format!("monitor/{id}/evidence")).await.status, 404);
     }
 
+    async fn a_page_that_changes_is_reported_and_a_pinned_one_must_be_accepted(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (page, receiver) = (Receiver::start().await, Receiver::start().await);
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+        let hook = ann.client.post("notifier/save", &hook).await.json()["notifierid"].clone();
+        let same = json!([{"source": "body", "comparison": "unchanged"}]);
+        let body = monitor(&page.url, &json!({"assertions": same, "notifiers": hook}));
+        let id = ann.client.post("monitor/save", &body).await.ok()["monitor"]["monitorid"].clone();
+        let id = id.as_str().unwrap();
+        let check = async || ann.client.post(&format!("monitor/{id}/check"), &json!({})).await.ok()["heartbeat"].clone();
+        assert_eq!(check().await["health"], "up");
+        page.answer_with(200, "", "another page");
+        let beat = check().await;
+        assert_eq!((&beat["status"], &beat["health"]), (&json!("up"), &json!("degraded")));
+        assert_eq!(check().await["health"], "up", "reported once");
+        let event = receiver.wait_for_hooks(1).await[0].json();
+        assert_eq!((&event["type"], &event["data"]["reason"]), (&json!("monitor.changed"), &json!("changed")));
+        let alerts = ann.client.get("alerts?kind=change").await.ok()["alerts"].clone();
+        assert_eq!(alerts[0]["cause"], "body has changed");
+
+        let accept = format!("monitor/{id}/accept");
+        ann.client.post_nothing(&accept).await.refused(409, "nothing_to_accept");
+        let pinned = json!([{"source": "body", "comparison": "unchanged", "target": "pinned"}]);
+        let change = json!({"monitorid": id, "assertions": pinned});
+        let saved = ann.client.post("monitor/save", &change).await.ok()["monitor"].clone();
+        assert_eq!(check().await["status"], "up");
+        page.answer_with(200, "", "defaced");
+        for _ in 0..2 {
+            let beat = check().await;
+            assert_eq!((&beat["status"], &beat["reason"]), (&json!("down"), &json!("changed")));
+        }
+        ann.client.post_nothing(&accept).await.ok();
+        assert_eq!(check().await["status"], "up");
+        // What was read can be sent back, and accepts nothing.
+        page.answer_with(200, "", "once again");
+        let again = json!({"monitorid": id, "assertions": saved["assertions"]});
+        ann.client.post("monitor/save", &again).await.ok();
+        assert_eq!(check().await["status"], "down");
+        let wrong = json!([{"source": "body", "comparison": "unchanged", "target": "x"}]);
+        let wrong = ann.client.post("monitor/save", &json!({"monitorid": id, "assertions": wrong})).await;
+        assert_eq!(wrong.wrong_fields(), ["assertions.0.target"]);
+    }
+
     async fn each_mistake_in_an_assertion_is_reported_at_its_field(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

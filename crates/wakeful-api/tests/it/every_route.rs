@@ -502,6 +502,7 @@ const ROWS: &[Row] = &[
         ..of_monitor("POST /api/v1/monitor/notify/{monitorid}")
     },
     of_monitor("POST /api/v1/monitor/{monitorid}/check"),
+    of_monitor("POST /api/v1/monitor/{monitorid}/accept"),
     Row {
         id: |team| &team.push_monitorid,
         ..of_monitor("POST /api/v1/monitor/{monitorid}/push/rotate")

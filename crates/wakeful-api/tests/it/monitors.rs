@@ -177,12 +177,15 @@ both_databases! {
                 Kind::Api => json!({"grace": 9}),
                 Kind::Dns => json!({"hostname": "example.com", "port": "53",
                     "dns": {"resolver_server": "127.0.0.1", "record_type": "A"}}),
+                Kind::Domain => json!({"hostname": "www.example.com", "heartbeat_interval": 3600,
+                    "domain": {"server": "http://127.0.0.1:1/rdap"}}),
                 Kind::Group => json!({"group": {"tags": "web", "rule": "percent:50"}}),
                 Kind::Http | Kind::HttpKeyword => json!({"http": {"url": "http://127.0.0.1:1/",
                     "username": "u", "password": "p", "authentication_type": "Basic",
                     "headers": "X-A: 1", "keyword": "ok"}}),
                 Kind::Ping => json!({"hostname": "127.0.0.1"}),
                 Kind::Tcp => json!({"hostname": "127.0.0.1", "port": "1"}),
+                Kind::Tls => json!({"hostname": "127.0.0.1", "tls": {"starttls": "imap"}}),
             };
             extra["type"] = kind.as_str().into();
             let before = saved(&ann.client, &monitor(&extra)).await;

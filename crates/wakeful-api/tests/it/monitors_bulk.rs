@@ -236,6 +236,25 @@ both_databases! {
         assert_eq!(list(&ann.client).await, before);
     }
 
+    async fn a_job_that_reports_once_a_year_and_a_domain_are_changed_with_others(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        saved(&ann.client, &job("yearly", &json!({"heartbeat_interval": 31_536_000}))).await;
+        let domain = json!({"type": "domain", "hostname": "a.example", "name": "domain", "isactive": false,
+            "heartbeat_interval": 3_600, "upside_down_mode": false});
+        saved(&ann.client, &domain).await;
+        let all = |change: Value| {
+            let mut body = json!({"filter": {"all": true}});
+            body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+            body
+        };
+        let paused = change(&ann.client, &all(json!({"isactive": false, "tags_add": "x"}))).await;
+        assert_eq!(numbers(&paused, "changed"), (2, 2));
+        let answer = ann.client.post("monitors/change", &all(json!({"heartbeat_interval": 60}))).await;
+        assert_eq!(refused_field(&answer), "heartbeat_interval");
+        assert!(answer.text.contains("must be at least 3600 s for the monitor"), "{}", answer.text);
+    }
+
     async fn resuming_many_monitors_respects_the_plan(setup: Setup) {
         let mut setup = setup;
         setup.settings.billing.limits = true;

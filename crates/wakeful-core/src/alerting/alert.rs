@@ -40,6 +40,8 @@ named_enum! {
         Flapping = "flapping",
         /// The monitor is up, but not as it should be.
         Degraded = "degraded",
+        /// A value that must not change has changed.
+        Change = "change",
     }
 }
 
@@ -79,7 +81,7 @@ impl Alert {
             kind: AlertKind::Certificate,
             severity: Severity::of_certificate(warning.days, monitor.severity),
             cause: warning.message.clone(),
-            reason: Some(Reason::CertificateExpiring),
+            reason: Some(warning.reason()),
             started: now,
             ended: Some(now),
         }
@@ -97,6 +99,21 @@ impl Alert {
             reason: Some(degradation.reason),
             started: degradation.since,
             ended: None,
+        }
+    }
+
+    /// The alert about a value that has changed, which is over at once.
+    pub fn of_new_value(id: AlertId, monitor: &Monitor, cause: &str, now: Millis) -> Self {
+        Self {
+            id,
+            team: monitor.team,
+            monitor: monitor.id,
+            kind: AlertKind::Change,
+            severity: Severity::Warning,
+            cause: cause.to_owned(),
+            reason: Some(Reason::Changed),
+            started: now,
+            ended: Some(now),
         }
     }
 
@@ -124,6 +141,7 @@ impl Alert {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::certificate::ExpiryKind;
     use crate::monitors::spec::{ApiSpec, Spec};
     use crate::monitors::{DEFAULT_RETRIES, Interval, Name, Tags};
     use crate::verdict::{Input, Policy, Report, State, step};
@@ -181,7 +199,12 @@ mod tests {
     #[test]
     fn a_certificate_warning_has_no_duration() {
         let (monitor, id) = (monitor(), AlertId::new(Millis(0), [3; 10]));
-        let warning = ExpiryWarning { days: 7, not_after: Millis(9), message: "soon".to_owned() };
+        let warning = ExpiryWarning {
+            of: ExpiryKind::Certificate,
+            days: 7,
+            not_after: Millis(9),
+            message: "soon".to_owned(),
+        };
         let alert = Alert::of_warning(id, &monitor, &warning, Millis(5));
         assert_eq!((alert.kind, alert.ended), (AlertKind::Certificate, Some(Millis(5))));
         assert_eq!(alert.length(Millis(99)), Duration::ZERO);

@@ -224,13 +224,18 @@ impl NoteKind {
 impl Facts {
     /// Whether the alert has ended or was resolved: only comments are possible.
     pub fn is_over(&self, state: &AlertState) -> bool {
-        state.resolved.is_some() || (self.ended.is_some() && self.kind != AlertKind::Certificate)
+        state.resolved.is_some() || (self.ended.is_some() && !self.is_warning())
+    }
+
+    /// Whether it is over when it opens, and is only reported.
+    fn is_warning(&self) -> bool {
+        matches!(self.kind, AlertKind::Certificate | AlertKind::Change)
     }
 
     /// Whether a user can do this with the alert now.
     pub fn accepts(&self, state: &AlertState, action: &Action) -> bool {
         match self.kind {
-            AlertKind::Certificate => action.is_for_warnings(),
+            AlertKind::Certificate | AlertKind::Change => action.is_for_warnings(),
             AlertKind::Outage | AlertKind::Flapping | AlertKind::Degraded => {
                 !self.is_over(state) || action.is_for_any_alert()
             }
@@ -272,7 +277,7 @@ pub fn step(
         decision.obey(order);
     }
     let due = match alert.kind {
-        AlertKind::Certificate => decision.warn(),
+        AlertKind::Certificate | AlertKind::Change => decision.warn(),
         // A degraded monitor is reported as an outage is, but never followed up.
         AlertKind::Outage | AlertKind::Degraded => decision.respond(),
         AlertKind::Flapping => decision.respond_to_flapping(),
@@ -305,8 +310,8 @@ impl Decision<'_> {
         });
     }
 
-    /// Rule 0: a certificate warning is sent once, when nothing suppresses it and the
-    /// certificate is still the same.
+    /// Rule 0: a warning is sent once, when nothing suppresses it; one about a certificate if that
+    /// is still the same.
     fn warn(&mut self) -> Option<Millis> {
         if self.state.closed {
             return None;
@@ -320,7 +325,9 @@ impl Decision<'_> {
             return None;
         }
         match was {
-            Some(_) if !self.context.same_certificate => {
+            Some(_)
+                if self.alert.kind == AlertKind::Certificate && !self.context.same_certificate =>
+            {
                 self.note(NoteKind::Released, "the certificate has been replaced");
             }
             was => {

@@ -125,7 +125,8 @@ pub(super) fn compare(comparison: Comparison, target: &Prepared<'_>, value: &str
         (C::NotMatches, Prepared::Pattern(pattern)) => !pattern.is_match(value),
         (C::In, target) => is_one_of(value, target),
         (C::NotIn, target) => !is_one_of(value, target),
-        (C::Exists, _) => true,
+        // What it was before is not known here.
+        (C::Exists | C::Unchanged, _) => true,
         (C::NotExists, _) => false,
         (C::Empty, _) => is_empty(value),
         (C::NotEmpty, _) => !is_empty(value),

@@ -14,6 +14,7 @@ use crate::observation::Warning;
 use crate::one_line::one_line;
 use crate::reason::Reason;
 use crate::redact;
+use crate::token::Digest;
 
 /// How much of a value is quoted in a message.
 const MAX_QUOTE_LENGTH: usize = 60;
@@ -54,6 +55,45 @@ impl Found<'_> {
     }
 }
 
+/// The value of an assertion that must not change, as a hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// Distinguishes it from others of the monitor.
+    pub key: String,
+    /// 128 bits, as hex.
+    pub hash: String,
+    /// The source with its property.
+    pub label: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+    #[serde(default)]
+    pub fails_as: FailsAs,
+}
+
+impl Fingerprint {
+    fn of(assertion: &Assertion, hash: u128) -> Self {
+        let label = assertion.label();
+        Self {
+            key: format!("{} {label}", assertion.accepted),
+            hash: format!("{hash:032x}"),
+            label,
+            pinned: assertion.is_pinned(),
+            fails_as: assertion.fails_as,
+        }
+    }
+
+    /// That of another machine, with the same bounds as one made here.
+    #[must_use]
+    pub fn sanitized(self) -> Self {
+        Self {
+            key: one_line(&self.key, MAX_FOUND_LENGTH),
+            hash: one_line(&self.hash, 32),
+            label: one_line(&self.label, MAX_FOUND_LENGTH),
+            ..self
+        }
+    }
+}
+
 /// The result of one assertion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssertionResult {
@@ -75,6 +115,8 @@ pub struct AssertionResult {
     /// The number found, if it is charted; in thousandths.
     #[serde(skip)]
     charted: Option<i64>,
+    #[serde(skip)]
+    fingerprint: Option<Fingerprint>,
 }
 
 impl AssertionResult {
@@ -120,6 +162,11 @@ impl Judged {
     /// The number to chart.
     pub fn readings(&self) -> Readings {
         Readings([self.results.iter().find_map(|result| result.charted), None])
+    }
+
+    /// The values that must not change.
+    pub fn fingerprints(&self) -> Vec<Fingerprint> {
+        self.results.iter().filter_map(|result| result.fingerprint.clone()).collect()
     }
 
     /// Whether all assertions hold.
@@ -191,6 +238,7 @@ fn judge_one(
         reason: failure.map(|_| assertion.source.reason(&assertion.property)),
         warning,
         charted: Readings::of([values.charted, None]).0[0],
+        fingerprint: values.hash.map(|hash| Fingerprint::of(assertion, hash)),
     }
 }
 
@@ -225,12 +273,14 @@ struct Values<'a> {
     shows: bool,
     /// The first value, if it is a number to chart.
     charted: Option<f64>,
+    /// Of all values in any order, if they must not change.
+    hash: Option<u128>,
 }
 
 impl<'a> Values<'a> {
     fn new(assertion: &'a Assertion, shows: bool) -> Self {
-        let (not_a_number, shown, charted) = (false, None, None);
-        Self { assertion, count: 0, holding: 0, not_a_number, shown, shows, charted }
+        let (not_a_number, shown, charted, hash) = (false, None, None, None);
+        Self { assertion, count: 0, holding: 0, not_a_number, shown, shows, charted, hash }
     }
 
     fn judge(&mut self, target: &Prepared<'_>, found: &Found<'_>) -> Option<Failure> {
@@ -276,6 +326,10 @@ impl<'a> Values<'a> {
         }
         let holds = outcome == Outcome::Holds;
         self.holding += usize::from(holds);
+        let is_compared_later = self.assertion.comparison == Comparison::Unchanged;
+        if is_compared_later {
+            self.hash = Some(self.hash.unwrap_or_default().wrapping_add(hash_of(value)));
+        }
         self.not_a_number |= outcome == Outcome::NotANumber;
         let decides = match self.assertion.matching() {
             Match::All => !holds,
@@ -284,8 +338,19 @@ impl<'a> Values<'a> {
         if self.shows && (decides || self.shown.is_none()) {
             self.shown = Some(one_line(value, MAX_REDACTED_LENGTH));
         }
-        if decides { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if decides && !is_compared_later {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
+}
+
+fn hash_of(value: &str) -> u128 {
+    let Digest(hash) = Digest::of(value);
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash[..16]);
+    u128::from_be_bytes(half)
 }
 
 /// `json $.queue.depth is 1834, expected less than 1000`.
@@ -338,6 +403,7 @@ fn describe_without_value(assertion: &Assertion, failure: &Failure) -> String {
             C::NotExists => format!("{label} exists"),
             C::Empty => format!("{label} is not empty"),
             C::NotEmpty => format!("{label} is empty"),
+            C::Unchanged => format!("{label} has changed"),
         },
     }
 }
@@ -363,6 +429,7 @@ fn expected(comparison: Comparison, target: &str) -> Option<String> {
         C::NotIn => format!("none of {target}"),
         C::Empty => "an empty value".to_owned(),
         C::NotEmpty => "a value that is not empty".to_owned(),
+        C::Unchanged => "the value before".to_owned(),
         C::Exists | C::NotExists => return None,
     })
 }

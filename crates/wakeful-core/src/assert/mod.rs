@@ -14,7 +14,7 @@ use crate::monitors::Kind;
 use crate::named_enum;
 
 pub use compare::{Pattern, number};
-pub use judge::{AssertionResult, Facts, Found, Judged, judge};
+pub use judge::{AssertionResult, Facts, Fingerprint, Found, Judged, judge};
 pub use path::{Json, MAX_TREE_BYTES, Path};
 pub use source::Source;
 
@@ -45,6 +45,8 @@ named_enum! {
         NotExists = "not_exists",
         Empty = "empty",
         NotEmpty = "not_empty",
+        /// The value is the same as before; what it was is in the state of the monitor.
+        Unchanged = "unchanged",
     }
 }
 
@@ -86,6 +88,16 @@ pub struct Assertion {
     /// Whether its number is stored with each heartbeat, for a chart.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chart: bool,
+    /// For a pinned value: how often a user has accepted a new one.
+    #[serde(default, skip_serializing_if = "is_never")]
+    pub accepted: u32,
+}
+
+/// The target of `unchanged` with which a new value must be accepted.
+pub const PINNED: &str = "pinned";
+
+fn is_never(count: &u32) -> bool {
+    *count == 0
 }
 
 fn is_down(fails_as: &FailsAs) -> bool {
@@ -151,6 +163,8 @@ impl Assertion {
                 Err(Invalid::new("must be empty for this comparison"))
             }
             C::Exists | C::NotExists | C::Empty | C::NotEmpty => Ok(()),
+            C::Unchanged if ["", PINNED].contains(&target) => Ok(()),
+            C::Unchanged => Err(Invalid::new("must be empty or pinned for this comparison")),
             C::LessThan | C::AtMost | C::GreaterThan | C::AtLeast => {
                 number(target).map(drop).ok_or_else(|| Invalid::new("must be a number"))
             }
@@ -179,6 +193,11 @@ impl Assertion {
             return Err(Invalid::new("must be addresses or networks, separated by commas"));
         }
         Ok(())
+    }
+
+    /// Whether its value must stay the same until a user accepts a new one.
+    pub fn is_pinned(&self) -> bool {
+        self.comparison == Comparison::Unchanged && self.target == PINNED
     }
 
     /// The source with its property, for messages: `json $.queue.depth`.

@@ -41,6 +41,8 @@ named_enum! {
         Loss = "loss",
         /// The mean difference between neighboring echoes, in milliseconds.
         Jitter = "jitter",
+        /// The days until a registration expires.
+        DaysLeft = "days_left",
     }
 }
 
@@ -59,19 +61,18 @@ impl Source {
     pub(super) fn is_supported(self, kind: Kind) -> bool {
         let http = matches!(kind, Kind::Http | Kind::HttpKeyword);
         match self {
-            Self::Status
-            | Self::Redirects
+            Self::Status => http || kind == Kind::Domain,
+            Self::Redirects
             | Self::BodySize
             | Self::FinalUrl
             | Self::HttpVersion
             | Self::Header
             | Self::Body
-            | Self::Json
-            | Self::Tls
-            | Self::Certificate => http,
-            Self::ResponseTime | Self::Address => {
-                http || matches!(kind, Kind::Dns | Kind::Tcp | Kind::Ping)
-            }
+            | Self::Json => http,
+            Self::Tls | Self::Certificate => http || kind == Kind::Tls,
+            Self::ResponseTime => !matches!(kind, Kind::Api | Kind::Group),
+            Self::Address => http || matches!(kind, Kind::Dns | Kind::Tcp | Kind::Tls | Kind::Ping),
+            Self::DaysLeft => kind == Kind::Domain,
             Self::Code | Self::Record | Self::Records | Self::Ttl | Self::Dnssec => {
                 kind == Kind::Dns
             }
@@ -122,6 +123,7 @@ impl Source {
             (Self::Loss, _) => Reason::PacketLoss,
             (Self::Certificate, "days_left" | "chain_days_left") => Reason::CertificateExpiring,
             (Self::Certificate, "fingerprint") => Reason::CertificateChanged,
+            (Self::DaysLeft, _) => Reason::DomainExpiring,
             (Self::Code | Self::Record | Self::Records | Self::Ttl, _) => Reason::DnsAnswer,
             (Self::Dnssec, _) => Reason::Dnssec,
             (Self::HttpVersion, _) => Reason::HttpVersion,

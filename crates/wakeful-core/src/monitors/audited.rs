@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 use super::bulk::BulkChange;
-use super::spec::{ApiSpec, DnsSpec, GroupSpec, HttpSpec, Spec};
+use super::spec::{
+    ApiSpec, ClientCertificate, DnsSpec, GroupSpec, Hostname, HttpSpec, HttpUrl, Proxy,
+    RequestOptions, Resolver, Spec, TlsSpec,
+};
 use super::{Headers, Interval, Monitor};
 use crate::audit::{Audited, View};
 use crate::dependency::Dependency;
@@ -67,9 +70,13 @@ fn dependency(one: &Dependency) -> String {
 }
 
 fn of_spec(view: View, spec: &Spec) -> View {
-    match spec {
+    let view = match spec {
         Spec::Api(api) => of_api(view, api),
         Spec::Dns(dns) => of_dns(view, dns),
+        Spec::Domain(domain) => view
+            .with("hostname", domain.hostname.to_string())
+            .with("domain.expiry_notification", domain.expiry_notification)
+            .with("domain.server", domain.server.as_ref().map(HttpUrl::as_str)),
         Spec::Group(group) => of_group(view, group),
         Spec::Http(http) | Spec::HttpKeyword(http) => of_http(view, http),
         Spec::Ping(ping) => view
@@ -78,7 +85,57 @@ fn of_spec(view: View, spec: &Spec) -> View {
             .with("ping.spacing", ping.echoes.spacing)
             .with("ping.size", ping.echoes.size),
         Spec::Tcp(tcp) => view.with("hostname", tcp.hostname.to_string()).with("port", tcp.port),
+        Spec::Tls(tls) => of_tls(view, tls),
+    };
+    match spec.connect() {
+        None => view,
+        Some(connect) => view
+            .with("ip_family", connect.ip_family.as_str())
+            .with("resolver", connect.resolver.as_ref().map(Resolver::as_str))
+            .with("connect_to", connect.connect_to.as_ref().map(Hostname::as_str)),
     }
+}
+
+fn of_tls(view: View, tls: &TlsSpec) -> View {
+    let view = view
+        .with("hostname", tls.hostname.to_string())
+        .with("port", tls.port)
+        .with("tls.server_name", tls.server_name.as_ref().map(Hostname::as_str))
+        .with("tls.starttls", tls.starttls.as_str())
+        .with("tls.ignore_tls_error", tls.ignore_tls_error)
+        .with("tls.certificate_expiry_notification", tls.certificate_expiry_notification);
+    with_certificate(view, "tls", tls.client_certificate.as_deref())
+}
+
+fn with_certificate(view: View, object: &str, certificate: Option<&ClientCertificate>) -> View {
+    let Some(certificate) = certificate else { return view };
+    view.with(&format!("{object}.client_certificate"), certificate.fingerprint.as_str())
+        .with_secret(&format!("{object}.client_key"), certificate.key.expose())
+}
+
+/// Only if it has any.
+fn of_options(view: View, options: &RequestOptions) -> View {
+    let mut view = view
+        .with("http.ca", options.ca.as_str())
+        .with("http.cookies", options.cookies)
+        .with("http.proxy", options.proxy.as_ref().map(Proxy::shown))
+        .with("http.version", options.version.as_str())
+        .with("http.cache_buster", options.cache_buster)
+        .with("http.max_body", options.max_body)
+        .with_secret("http.token", options.token.expose());
+    if let Some(proxy) = &options.proxy {
+        view = view.with_secret("http.proxy.password", proxy.password.expose());
+    }
+    if let Some(oauth2) = &options.oauth2 {
+        view = view
+            .with("http.oauth2.token_url", oauth2.token_url.as_str())
+            .with("http.oauth2.client_id", oauth2.client_id.as_str())
+            .with("http.oauth2.scope", oauth2.scope.as_str())
+            .with("http.oauth2.audience", oauth2.audience.as_str())
+            .with("http.oauth2.client_auth", oauth2.client_auth.as_str())
+            .with_secret("http.oauth2.client_secret", oauth2.client_secret.expose());
+    }
+    with_certificate(view, "http", options.client_certificate.as_ref())
 }
 
 fn of_api(view: View, api: &ApiSpec) -> View {
@@ -125,7 +182,11 @@ fn of_http(view: View, http: &HttpSpec) -> View {
         .with_secret("http.username", &http.username.to_string())
         .with_secret("http.password", http.password.expose())
         .with_secret("http.body", &http.body.to_string());
-    with_headers(view, "http.headers", &http.headers)
+    let view = with_headers(view, "http.headers", &http.headers);
+    match &http.options {
+        Some(options) => of_options(view, options),
+        None => view,
+    }
 }
 
 /// The names of headers are shown, their values are not.

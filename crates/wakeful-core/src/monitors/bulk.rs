@@ -13,6 +13,8 @@ pub struct BulkSettings {
     pub id: MonitorId,
     pub name: Name,
     pub isactive: bool,
+    /// The shortest interval of monitors of its type.
+    pub min_interval: Interval,
     pub heartbeat_interval: Interval,
     pub timeout: Option<Duration>,
     pub retries: u16,
@@ -62,6 +64,7 @@ impl BulkChange {
             id: before.id,
             name: before.name.clone(),
             isactive: self.isactive.unwrap_or(before.isactive),
+            min_interval: before.min_interval,
             heartbeat_interval: self.heartbeat_interval.unwrap_or(before.heartbeat_interval),
             timeout: self.timeout.unwrap_or(before.timeout),
             retries: self.retries.unwrap_or(before.retries),
@@ -70,12 +73,24 @@ impl BulkChange {
             tags: tags.map_err(|why| unsuitable("tags_add", &before.name, &why))?,
             notifiers: self.changed_notifiers(&before.notifiers),
         };
+        self.check_interval(&after)?;
         self.check_timeout(&after)?;
         if after.notifiers.len() > MAX_NOTIFIERS.max(before.notifiers.len()) {
             let why = Invalid::new(format!("gives more than {MAX_NOTIFIERS} notifiers"));
             return Err(unsuitable("notifiers_add", &after.name, &why));
         }
         Ok(after)
+    }
+
+    fn check_interval(&self, after: &BulkSettings) -> Result<(), Unsuitable> {
+        let min = after.min_interval;
+        match self.heartbeat_interval {
+            Some(interval) if interval.seconds() < min.seconds() => {
+                let why = Invalid::new(format!("must be at least {} s", min.seconds()));
+                Err(unsuitable("heartbeat_interval", &after.name, &why))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// One value for many monitors may be longer than the interval of some, which is
@@ -127,6 +142,7 @@ mod tests {
             id: MonitorId::new(Millis(0), [1; 10]),
             name: Name::parse("site").expect("a name"),
             isactive: true,
+            min_interval: Interval::min_of("http"),
             heartbeat_interval: Interval::new(60).expect("an interval"),
             timeout: None,
             retries: 1,
@@ -157,6 +173,19 @@ mod tests {
         assert_eq!(after.tags.iter().collect::<Vec<_>>(), ["eu", "new"]);
         assert_eq!(after.notifiers, [notifier(2), notifier(3)]);
         assert_eq!(after.resend_interval, None);
+    }
+
+    #[test]
+    fn an_interval_too_short_for_a_type_names_the_monitor() {
+        let interval = |seconds| Some(Interval::new(seconds).expect("an interval"));
+        let domain = BulkSettings { min_interval: Interval::min_of("domain"), ..before() };
+        let change = BulkChange { heartbeat_interval: interval(3_599), ..BulkChange::default() };
+        let why = "must be at least 3600 s for the monitor \"site\"";
+        let refused = Unsuitable { field: "heartbeat_interval", why: why.to_owned() };
+        assert_eq!(change.apply(&domain), Err(refused));
+        assert!(change.apply(&before()).is_ok());
+        let change = BulkChange { heartbeat_interval: interval(3_600), ..BulkChange::default() };
+        assert!(change.apply(&domain).is_ok());
     }
 
     #[test]

@@ -3,11 +3,17 @@
 //! by the kind, without their secrets, which are stored encrypted.
 
 pub mod api;
+pub mod client_certificate;
+pub mod connect;
 pub mod dns;
+pub mod domain;
 pub mod group;
 pub mod http;
 pub mod ping;
+pub mod proxy;
+pub mod request;
 pub mod tcp;
+pub mod tls;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,23 +26,31 @@ pub use crate::monitors::hostname::{Host, Hostname};
 pub use crate::monitors::status_codes::StatusCodes;
 pub use crate::monitors::url::HttpUrl;
 pub use api::ApiSpec;
+pub use client_certificate::ClientCertificate;
+pub use connect::{ConnectOptions, IpFamily};
 pub use dns::{DnsSpec, RecordType, Resolver};
+pub use domain::DomainSpec;
 pub use group::GroupSpec;
 pub use http::{Authentication, AuthenticationKind, Body, HttpSpec, Keyword, Method, Username};
 pub use ping::{Echoes, PingSpec};
+pub use proxy::{Proxy, ProxyScheme};
+pub use request::{ClientAuth, HttpVersion, Oauth2, RequestOptions, Secrets};
 pub use tcp::TcpSpec;
+pub use tls::{Starttls, TlsSpec};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Spec {
     Api(ApiSpec),
     Dns(DnsSpec),
+    Domain(DomainSpec),
     Group(GroupSpec),
     Http(HttpSpec),
     /// Created by `Spec::http_keyword`, which requires the keyword.
     HttpKeyword(HttpSpec),
     Ping(PingSpec),
     Tcp(TcpSpec),
+    Tls(TlsSpec),
 }
 
 impl Spec {
@@ -52,11 +66,13 @@ impl Spec {
         match self {
             Self::Api(_) => Kind::Api,
             Self::Dns(_) => Kind::Dns,
+            Self::Domain(_) => Kind::Domain,
             Self::Group(_) => Kind::Group,
             Self::Http(_) => Kind::Http,
             Self::HttpKeyword(_) => Kind::HttpKeyword,
             Self::Ping(_) => Kind::Ping,
             Self::Tcp(_) => Kind::Tcp,
+            Self::Tls(_) => Kind::Tls,
         }
     }
 
@@ -65,20 +81,24 @@ impl Spec {
         match self {
             Self::Api(_) | Self::Group(_) => String::new(),
             Self::Dns(dns) => dns.target(),
+            Self::Domain(domain) => domain.hostname.to_string(),
             Self::Http(http) | Self::HttpKeyword(http) => http.url.to_string(),
             Self::Ping(ping) => ping.hostname.to_string(),
             Self::Tcp(tcp) => tcp.hostname.with_port(tcp.port),
+            Self::Tls(tls) => tls.hostname.with_port(tls.port),
         }
     }
 
     /// The host and the port that a check connects to.
     pub fn endpoint(&self) -> Option<(String, u16)> {
         match self {
-            Self::Api(_) | Self::Group(_) => None,
+            // The registry of a domain is no target.
+            Self::Api(_) | Self::Domain(_) | Self::Group(_) => None,
             Self::Dns(dns) => Some(dns.endpoint()),
             Self::Http(http) | Self::HttpKeyword(http) => http.endpoint(),
             Self::Ping(ping) => Some((ping.hostname.host().to_string(), 0)),
             Self::Tcp(tcp) => Some((tcp.hostname.host().to_string(), tcp.port)),
+            Self::Tls(tls) => Some((tls.hostname.host().to_string(), tls.port)),
         }
     }
 
@@ -99,8 +119,10 @@ impl Spec {
     pub fn hostname(&self) -> Option<&Hostname> {
         match self {
             Self::Dns(dns) => Some(&dns.hostname),
+            Self::Domain(domain) => Some(&domain.hostname),
             Self::Ping(ping) => Some(&ping.hostname),
             Self::Tcp(tcp) => Some(&tcp.hostname),
+            Self::Tls(tls) => Some(&tls.hostname),
             Self::Api(_) | Self::Group(_) | Self::Http(_) | Self::HttpKeyword(_) => None,
         }
     }
@@ -110,8 +132,52 @@ impl Spec {
             Self::Dns(dns) => dns.port,
             Self::Ping(ping) => ping.port,
             Self::Tcp(tcp) => Some(tcp.port),
-            Self::Api(_) | Self::Group(_) | Self::Http(_) | Self::HttpKeyword(_) => None,
+            Self::Tls(tls) => Some(tls.port),
+            Self::Api(_)
+            | Self::Domain(_)
+            | Self::Group(_)
+            | Self::Http(_)
+            | Self::HttpKeyword(_) => None,
         }
+    }
+
+    /// How it connects, if that differs from the defaults.
+    pub fn connect(&self) -> Option<&ConnectOptions> {
+        match self {
+            Self::Http(http) | Self::HttpKeyword(http) => http.connect.as_deref(),
+            Self::Ping(ping) => ping.connect.as_deref(),
+            Self::Tcp(tcp) => tcp.connect.as_deref(),
+            Self::Tls(tls) => tls.connect.as_deref(),
+            Self::Api(_) | Self::Dns(_) | Self::Domain(_) | Self::Group(_) => None,
+        }
+    }
+
+    /// The certificate that it presents.
+    pub fn client_certificate(&self) -> Option<&ClientCertificate> {
+        match self {
+            Self::Http(http) | Self::HttpKeyword(http) => {
+                http.options.as_ref().and_then(|options| options.client_certificate.as_ref())
+            }
+            Self::Tls(tls) => tls.client_certificate.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether it warns before the certificate or the registration of its target expires.
+    pub fn warns_of_expiry(&self) -> bool {
+        match self {
+            Self::Http(http) | Self::HttpKeyword(http) => http.certificate_expiry_notification,
+            Self::Tls(tls) => tls.certificate_expiry_notification,
+            Self::Domain(domain) => domain.expiry_notification,
+            _ => false,
+        }
+    }
+
+    /// Whether a node or probe of the first versions would check it in the same way.
+    pub fn is_plain(&self) -> bool {
+        self.http().is_none_or(|http| !http.has_options())
+            && self.connect().is_none()
+            && !matches!(self.kind(), Kind::Tls | Kind::Domain)
     }
 
     /// The password, which is not serialized.
@@ -125,11 +191,38 @@ impl Spec {
         }
     }
 
+    /// The other secrets, which are not serialized either.
+    pub fn secrets(&self) -> Secrets {
+        match self {
+            Self::Http(http) | Self::HttpKeyword(http) => http.secrets(),
+            Self::Tls(tls) => tls.secrets(),
+            _ => Secrets::new(),
+        }
+    }
+
+    /// `None` if one of them is damaged.
+    pub fn set_secrets(&mut self, secrets: &Secrets) -> Option<()> {
+        match self {
+            Self::Http(http) | Self::HttpKeyword(http) => http.set_secrets(secrets),
+            Self::Tls(tls) => {
+                tls.set_secrets(secrets);
+                Some(())
+            }
+            _ => Some(()),
+        }
+    }
+
     /// The spec without the part that is stored encrypted, and that part, if there is one.
     pub fn split(mut self) -> (Self, Option<Secret>) {
         let sealed = match &mut self {
             Self::Http(http) | Self::HttpKeyword(http) => http.take_sealed_part(),
-            Self::Api(_) | Self::Dns(_) | Self::Group(_) | Self::Ping(_) | Self::Tcp(_) => None,
+            Self::Tls(tls) => {
+                let secrets = tls.secrets();
+                tls.set_secrets(&Secrets::new());
+                let json = serde_json::to_string(&secrets).expect("texts only");
+                (!secrets.is_empty()).then(|| Secret::new(json))
+            }
+            _ => None,
         };
         (self, sealed)
     }
@@ -138,7 +231,8 @@ impl Spec {
     pub(super) fn redact(&mut self) {
         match self {
             Self::Http(http) | Self::HttpKeyword(http) => http.redact(),
-            Self::Api(_) | Self::Dns(_) | Self::Group(_) | Self::Ping(_) | Self::Tcp(_) => {}
+            Self::Tls(tls) => tls.set_secrets(&Secrets::new()),
+            _ => {}
         }
     }
 
@@ -146,7 +240,11 @@ impl Spec {
     pub fn restore(&mut self, sealed: &Secret) -> Option<()> {
         match self {
             Self::Http(http) | Self::HttpKeyword(http) => http.restore_sealed_part(sealed),
-            Self::Api(_) | Self::Dns(_) | Self::Group(_) | Self::Ping(_) | Self::Tcp(_) => Some(()),
+            Self::Tls(tls) => {
+                tls.set_secrets(&serde_json::from_str(sealed.expose()).ok()?);
+                Some(())
+            }
+            _ => Some(()),
         }
     }
 }
@@ -158,11 +256,13 @@ named_enum! {
     pub enum Kind {
         Api = "api",
         Dns = "dns",
+        Domain = "domain",
         Group = "group",
         Http = "http",
         HttpKeyword = "http_keyword",
         Ping = "ping",
         Tcp = "tcp",
+        Tls = "tls",
     }
 }
 
@@ -211,6 +311,7 @@ mod tests {
         vec![
             (Spec::Api(ApiSpec::with_grace(Some(Duration::from_secs(7)))), ""),
             (Spec::Dns(dns), "MX example.com @ [::1]:53"),
+            (Spec::Domain(DomainSpec::of(host("example.com"))), "example.com"),
             (Spec::Group(GroupSpec::new(everything)), ""),
             (Spec::Http(http("https://a.example/x")), "https://a.example/x"),
             (
@@ -219,7 +320,8 @@ mod tests {
                 "http://b.example",
             ),
             (Spec::Ping(PingSpec::of(host("::1"))), "::1"),
-            (Spec::Tcp(TcpSpec { hostname: host("::1"), port: 80 }), "[::1]:80"),
+            (Spec::Tcp(TcpSpec::of(host("::1"), 80)), "[::1]:80"),
+            (Spec::Tls(TlsSpec::of(host("a.example"), 443)), "a.example:443"),
         ]
     }
 
@@ -260,6 +362,58 @@ mod tests {
         assert_eq!(spec.secret(), None);
         spec.set_secret(stored.secret().expect("a password").clone());
         assert_eq!(spec, stored);
+    }
+
+    #[test]
+    fn a_spec_without_options_is_stored_as_it_always_was() {
+        let text = |spec: &Spec| serde_json::to_string(spec).expect("serializes");
+        assert_eq!(
+            text(&Spec::Http(http("https://a.example/x"))),
+            r#"{"type":"http","url":"https://a.example/x","method":"GET","accepted":"200-299","keyword":"","body":"","headers":"","authentication":"none","username":"","ignore_tls_error":false,"certificate_expiry_notification":false,"max_redirects":10}"#
+        );
+        assert_eq!(
+            text(&Spec::Tcp(TcpSpec::of(host("::1"), 80))),
+            r#"{"type":"tcp","hostname":"::1","port":80}"#
+        );
+        assert_eq!(
+            text(&Spec::Ping(PingSpec::of(host("::1")))),
+            r#"{"type":"ping","hostname":"::1"}"#
+        );
+        let password = http::password("hunter2").expect("a password");
+        let spec = Spec::Http(HttpSpec { password, ..http("https://a.example") });
+        assert_eq!(spec.split().1.expect("a secret").expose(), "hunter2");
+        let body = Body::parse("x").expect("a body");
+        let spec = Spec::Http(HttpSpec { body, ..http("https://a.example") });
+        let sealed = spec.split().1.expect("a secret");
+        assert_eq!(sealed.expose(), "\n{\"password\":\"\",\"headers\":\"\",\"body\":\"x\"}");
+    }
+
+    #[test]
+    fn secrets_are_stored_apart_from_the_spec() {
+        let proxy = Some(Proxy::parse("http://a:sentinel@p.example").expect("a proxy"));
+        let token = request::token("sentinel").expect("a token");
+        let options = RequestOptions { proxy, token, ..RequestOptions::default() };
+        let certificate = ClientCertificate {
+            chain: "PEM".to_owned(),
+            subject: "CN=a".to_owned(),
+            not_after: crate::time::Millis(1),
+            fingerprint: "00".to_owned(),
+            key: Secret::new("sentinel"),
+        };
+        for spec in [
+            Spec::Http(HttpSpec { options: options.boxed(), ..http("https://a.example") }),
+            Spec::Tls(TlsSpec {
+                client_certificate: Some(Box::new(certificate)),
+                ..TlsSpec::of(host("a.example"), 443)
+            }),
+        ] {
+            let (mut stored, sealed) = spec.clone().split();
+            let text = serde_json::to_string(&stored).expect("serializes");
+            assert!(!text.contains("sentinel"), "{text}");
+            assert_eq!(serde_json::from_str::<Spec>(&text).expect("reads"), stored);
+            stored.restore(&sealed.expect("secrets")).expect("valid");
+            assert_eq!(stored, spec);
+        }
     }
 
     #[test]

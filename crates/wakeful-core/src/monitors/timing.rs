@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use super::Kind;
 use crate::Invalid;
 
 const TIMEOUT_RANGE: RangeInclusive<u64> = 1..=300;
@@ -23,6 +24,7 @@ pub struct Interval(u32);
 impl Interval {
     pub const MIN_SECONDS: u32 = 1;
     pub const MAX_SECONDS: u32 = 2_592_000;
+    pub const MIN_OF_DOMAINS: u32 = 3_600;
     /// For api monitors.
     pub const MAX_OF_API: u32 = 31_536_000;
     /// For a check without a monitor.
@@ -30,24 +32,31 @@ impl Interval {
     pub const DEFAULT_OF_GROUPS: Self = Self(30);
 
     pub fn new(seconds: u64) -> Result<Self, Invalid> {
-        Self::up_to(Self::MAX_SECONDS, seconds)
+        Self::within(Self::MIN_SECONDS, Self::MAX_SECONDS, seconds)
+    }
+
+    /// The interval of a domain monitor: registries limit queries.
+    pub fn of_domain(seconds: u64) -> Result<Self, Invalid> {
+        Self::within(Self::MIN_OF_DOMAINS, Self::MAX_SECONDS, seconds)
+    }
+
+    /// The shortest interval of the monitors of a type, by its name.
+    pub fn min_of(kind: &str) -> Self {
+        Self(if kind == Kind::Domain.as_str() { Self::MIN_OF_DOMAINS } else { Self::MIN_SECONDS })
     }
 
     /// The interval of an api monitor, or a stored one.
     pub fn of_api(seconds: u64) -> Result<Self, Invalid> {
-        Self::up_to(Self::MAX_OF_API, seconds)
+        Self::within(Self::MIN_SECONDS, Self::MAX_OF_API, seconds)
     }
 
-    fn up_to(max: u32, seconds: u64) -> Result<Self, Invalid> {
+    fn within(min: u32, max: u32, seconds: u64) -> Result<Self, Invalid> {
         u32::try_from(seconds)
             .ok()
-            .filter(|seconds| (Self::MIN_SECONDS..=max).contains(seconds))
+            .filter(|seconds| (min..=max).contains(seconds))
             .map(Self)
             .ok_or_else(|| {
-                Invalid::new(format!(
-                    "must be a whole number of seconds from {} to {max}",
-                    Self::MIN_SECONDS
-                ))
+                Invalid::new(format!("must be a whole number of seconds from {min} to {max}"))
             })
     }
 

@@ -58,6 +58,10 @@ impl HttpUrl {
     pub fn as_str(&self) -> &str {
         &self.as_sent
     }
+
+    pub fn host(&self) -> Option<Host> {
+        host(&self.parsed).ok()
+    }
 }
 
 fn check(url: &Url) -> Result<(), Invalid> {

@@ -43,6 +43,8 @@ event_types! {
     /// The monitor is up, but not as it should be.
     DEGRADED = "monitor.degraded",
     RESTORED = "monitor.restored",
+    /// A value of the monitor that must not change has changed.
+    CHANGED = "monitor.changed",
     ACKNOWLEDGED = "alert.acknowledged",
     ASSIGNED = "alert.assigned",
     COMMENTED = "alert.commented",
@@ -319,17 +321,18 @@ impl Event {
             STEADY | RESTORED => ("up", "up", "200 OK"),
             DEGRADED => ("up", "up", "200 OK; slower than 500 ms"),
             CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
+            CHANGED => ("up", "up", "body has changed"),
             TEST => return Some(Self::test(event, notifier, now)),
             _ => return announcement::example(kind, event, now),
         };
         let is_health = [DEGRADED, RESTORED].contains(&kind);
-        let out = (!is_health && ![CERTIFICATE, FLAPPING, STEADY].contains(&kind))
+        let out = (!is_health && ![CERTIFICATE, CHANGED, FLAPPING, STEADY].contains(&kind))
             .then(|| Duration::from_secs(240));
         Some(Self {
             kind: kind.to_owned(),
             timestamp: now.to_string(),
             text: match kind {
-                CERTIFICATE => format!("[{NAME}] {message}"),
+                CERTIFICATE | CHANGED => format!("[{NAME}] {message}"),
                 FLAPPING => format!("[{NAME}] flapping: {message}"),
                 STEADY => format!("[{NAME}] steady: {status}, {message}"),
                 DEGRADED => format!("[{NAME}] degraded: {message}"),

@@ -1,6 +1,7 @@
 //! The stored state of a monitor's verdicts.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::certificate::IssuedWarnings;
@@ -59,7 +60,13 @@ pub struct State {
     /// The runs of a job; `None` for most monitors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push: Option<Box<PushState>>,
+    /// The values that must not change; `None` for most monitors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<Box<KnownValues>>,
 }
+
+/// The hashes of values that must not change, by the keys of their assertions.
+pub type KnownValues = BTreeMap<String, String>;
 
 named_enum! {
     /// The health of a monitor: its status, and whether it is degraded.

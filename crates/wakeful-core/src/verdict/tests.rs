@@ -313,6 +313,48 @@ fn certificate_warnings_come_with_checks_that_see_the_certificate() {
 }
 
 #[test]
+fn a_value_that_changes_is_reported_once_and_a_pinned_one_fails_until_it_is_accepted() {
+    let seen = |hash: &str, pinned, accepted: u32, fails_as| {
+        let mut up = Observation::up(Duration::ZERO, "200 OK");
+        up.fingerprints.push(Fingerprint {
+            key: format!("{accepted} body"),
+            hash: hash.to_owned(),
+            label: "body".to_owned(),
+            pinned,
+            fails_as,
+        });
+        Input::Observation(up)
+    };
+    let policy = Policy { retries: 0, ..plain() };
+    let run = |state: &State, input| step(state, input, &policy, Millis(0));
+    let plainly = |hash| seen(hash, false, 0, FailsAs::Down);
+    let first = run(&State::default(), plainly("a"));
+    assert_eq!((first.heartbeat.status, &first.changed), (Beat::Up, &None));
+    let other = run(&first.state, plainly("b"));
+    assert_eq!(other.changed.as_deref(), Some("body has changed"));
+    assert_eq!(other.heartbeat.status, Beat::Degraded);
+    assert_eq!(other.heartbeat.message, "200 OK; body has changed");
+    let again = run(&other.state, plainly("b"));
+    assert_eq!((again.heartbeat.status, again.changed), (Beat::Up, None));
+    // A failure between them is not a value.
+    let failed = Observation::down(Contact::Answered, Reason::HttpStatus, "503");
+    let failed = run(&again.state, Input::Observation(failed));
+    assert_eq!(run(&failed.state, plainly("b")).changed, None);
+
+    let pinned = |hash, accepted| seen(hash, true, accepted, FailsAs::Down);
+    let known = run(&State::default(), pinned("a", 0)).state;
+    let differs = run(&known, pinned("b", 0));
+    assert_eq!((differs.state.status, differs.changed), (Status::Down, None));
+    assert_eq!(differs.state.reason(), Some(Reason::Changed));
+    assert_eq!(run(&differs.state, pinned("b", 0)).state.status, Status::Down);
+    let accepted = run(&differs.state, pinned("b", 1));
+    assert_eq!(accepted.state.status, Status::Up);
+    assert_eq!(run(&accepted.state, pinned("a", 1)).state.status, Status::Down);
+    let warned = run(&known, seen("b", true, 0, FailsAs::Degraded));
+    assert_eq!((warned.heartbeat.status, warned.changed), (Beat::Degraded, None));
+}
+
+#[test]
 fn a_report_names_its_status_in_any_case() {
     for (text, up) in [("up", true), (" UP ", true), ("Down", false)] {
         assert_eq!(Report::parse(text).expect("known").up, up);

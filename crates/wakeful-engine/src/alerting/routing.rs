@@ -196,6 +196,7 @@ impl Engine {
             AlertKind::Certificate => event::CERTIFICATE,
             AlertKind::Flapping => event::FLAPPING,
             AlertKind::Degraded => event::DEGRADED,
+            AlertKind::Change => event::CHANGED,
         };
         let mut notified = TriedMessages::default();
         for (id, why) in linked.chain(routed) {

@@ -11,6 +11,7 @@ pub use bulk::BulkOutcome;
 pub use live_events::LiveEvents;
 pub use pings::{NewJob, PingRequest, PingTarget, random_uuid};
 pub(crate) use pings::{add_ping_urls, new_ping_uuid};
+pub use wakeful_outbound::net::client_auth::{read_authorities, read_client_certificate};
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
@@ -202,6 +203,32 @@ impl Engine {
         Err(Error::Conflict.into())
     }
 
+    /// Accepts the current values of pinned assertions: the next check reads them.
+    pub async fn accept_values(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        id: MonitorId,
+    ) -> Result<()> {
+        for _ in 0..MAX_SAVE_ATTEMPTS {
+            let read = self.stored_monitor(caller, id).await?;
+            let mut monitor = Monitor { modified: self.now(), ..read.monitor.clone() };
+            let pinned = || read.monitor.assertions.iter().any(Assertion::is_pinned);
+            if !pinned() {
+                return Err(Error::NothingToAccept);
+            }
+            for one in monitor.assertions.iter_mut().filter(|one| one.is_pinned()) {
+                one.accepted = one.accepted.wrapping_add(1);
+            }
+            let team = self.store().team(caller.team_access());
+            let by = self.audit(caller);
+            let saved = team.change_monitor_with_limit(&read, &monitor, None, &by).await?;
+            if self.publish_saved(caller, id, saved, None)? {
+                return Ok(());
+            }
+        }
+        Err(Error::Conflict)
+    }
+
     async fn create_monitor(
         &self,
         caller: &Caller,
@@ -362,7 +389,7 @@ impl Engine {
         let has_known_spec = match &draft.spec {
             Spec::Api(api) => *api == ApiSpec::with_grace(api.grace),
             Spec::Ping(ping) => ping.echoes == Echoes::default(),
-            _ => true,
+            spec => spec.is_plain(),
         };
         let is_plain = has_known_spec
             && draft.assertions.is_empty()

@@ -74,6 +74,9 @@ pub(crate) fn verdict_record(
     if let Some(warning) = &step.warning {
         add_warning_event(&mut record, monitor, warning);
     }
+    if let Some(changed) = &step.changed {
+        add_new_value_event(&mut record, monitor, changed);
+    }
     record
 }
 
@@ -177,11 +180,27 @@ fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWar
     let data = EventData {
         severity: Some(severity),
         message: &warning.message,
-        reason: Some(Reason::CertificateExpiring),
+        reason: Some(warning.reason()),
         ..EventData::of_verdict(record)
     };
     let number = record.seq.to_string();
     let event = event(monitor, event::CERTIFICATE, alert, &number, &text, &data);
+    record.events.push(event);
+}
+
+fn add_new_value_event(record: &mut Record, monitor: &Monitor, changed: &str) {
+    let now = record.heartbeat.at;
+    let alert = alert_id(monitor.id, "change", now);
+    record.opens.push(Alert::of_new_value(alert, monitor, changed, now));
+    let text = format!("[{}] {changed}", monitor.name);
+    let data = EventData {
+        severity: Some(Severity::Warning),
+        message: changed,
+        reason: Some(Reason::Changed),
+        health: Some(record.state.health()),
+        ..EventData::of_verdict(record)
+    };
+    let event = event(monitor, event::CHANGED, alert, &record.seq.to_string(), &text, &data);
     record.events.push(event);
 }
 

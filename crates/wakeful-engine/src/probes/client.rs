@@ -117,11 +117,14 @@ impl Probes {
         let answer =
             |result, confirmed| RegionResult { region: region.clone(), outcome: result, confirmed };
         let Some((first, result)) =
-            self.request(request, |registry| registry.select(region, None, needs)).await
+            self.request(request, |registry| registry.select(region, None, &needs)).await
         else {
             self.registry.add_region(region);
-            let why = match self.registry.missing_feature(region, needs) {
-                Some(feature) => format!("no probe in {region} supports {feature}"),
+            let why = match self.registry.missing_feature(region, &needs) {
+                Some(feature) => match feature.strip_prefix("kind:") {
+                    Some(kind) => format!("no probe in {region} supports {kind} checks"),
+                    None => format!("no probe in {region} supports {feature}"),
+                },
                 None => "no probe is connected".to_owned(),
             };
             let fault = Fault::new(FaultKind::Probe, why);
@@ -130,7 +133,7 @@ impl Probes {
         if !result.as_ref().is_ok_and(|seen| seen.up == fails) {
             return answer(result, false);
         }
-        let other = |registry: &ProbeRegistry| registry.select(region, Some(&first.name), needs);
+        let other = |registry: &ProbeRegistry| registry.select(region, Some(&first.name), &needs);
         match self.request(request, other).await {
             Some((_, Ok(second))) if second.up != fails => answer(Ok(second), false),
             Some((_, Ok(_))) => answer(result, true),
@@ -145,7 +148,7 @@ impl Probes {
         request: &CheckRequest,
     ) -> Option<RegionResult> {
         let (probe, result) = self
-            .request(request, |registry| registry.select_in_other_region(region, request.needs()))
+            .request(request, |registry| registry.select_in_other_region(region, &request.needs()))
             .await?;
         result.is_ok().then(|| RegionResult::of(probe.region, result))
     }

@@ -5,13 +5,14 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use uuid::Uuid;
-use wakeful_core::assert::Assertion;
+use wakeful_core::assert::{Assertion, Comparison};
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_core::monitors::Spec;
-use wakeful_core::monitors::spec::Echoes;
+use wakeful_core::monitors::spec::{Echoes, HttpSpec};
+use wakeful_core::monitors::{Kind, Spec};
 use wakeful_core::observation::{Fault, Observation};
 use wakeful_core::one_line::one_line;
 use wakeful_core::region::{ProbeName, Region};
@@ -38,8 +39,19 @@ const MAX_FEATURES: usize = 64;
 pub(super) const ASSERTIONS: &str = "assertions";
 /// A probe sends several echoes in one check. An older one would send one, and lose nothing.
 pub(super) const ECHOES: &str = "echoes";
+/// A probe knows how to authenticate, present certificates and use proxies. An older one would
+/// send the request without them.
+pub(super) const REQUEST_OPTIONS: &str = "request options";
+/// A probe connects over one address family, with a resolver, or to another address.
+pub(super) const CONNECT_OPTIONS: &str = "connection options";
+/// A probe knows these types. An older one would reject all checks of a batch.
+pub(super) const KIND_TLS: &str = "kind:tls";
+pub(super) const KIND_DOMAIN: &str = "kind:domain";
+/// A probe reports values that must not change. An older one would not read such an assertion.
+pub(super) const UNCHANGED: &str = "unchanged";
 /// What this version can do.
-pub(super) const FEATURES: &[&str] = &[ASSERTIONS, ECHOES];
+pub(super) const FEATURES: &[&str] =
+    &[ASSERTIONS, ECHOES, REQUEST_OPTIONS, CONNECT_OPTIONS, KIND_TLS, KIND_DOMAIN, UNCHANGED];
 /// How often a probe says hello.
 pub(super) const HELLO_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -161,6 +173,9 @@ pub(super) struct CheckRequest {
     /// Left out when the spec is serialized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret: Option<Zeroizing<String>>,
+    /// The same for its other secrets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    secrets: BTreeMap<String, Zeroizing<String>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     assertions: Vec<Assertion>,
     #[serde(default, skip_serializing_if = "is_full")]
@@ -183,6 +198,8 @@ impl CheckRequest {
     ) -> Self {
         let checks::CheckRequest { team, spec, assertions, evidence, always } = *check;
         let secret = spec.secret().map(|secret| Zeroizing::new(secret.expose().to_owned()));
+        let secrets = spec.secrets().into_iter();
+        let secrets = secrets.map(|(path, secret)| (path, Zeroizing::new(secret))).collect();
         let (spec, group) = (spec.clone(), Some(group_of(team)));
         Self {
             monitor,
@@ -191,6 +208,7 @@ impl CheckRequest {
             interval: millis(interval),
             spec,
             secret,
+            secrets,
             assertions: assertions.to_vec(),
             evidence,
             always,
@@ -208,6 +226,12 @@ impl CheckRequest {
         if let Some(secret) = &self.secret {
             spec.set_secret(Secret::new(secret.as_str()));
         }
+        if !self.secrets.is_empty() {
+            let plain = |secret: &Zeroizing<String>| secret.as_str().to_owned();
+            let secrets = self.secrets.iter().map(|(path, secret)| (path.clone(), plain(secret)));
+            // A node has validated them.
+            let _ = spec.set_secrets(&secrets.collect());
+        }
         spec
     }
 
@@ -223,14 +247,24 @@ impl CheckRequest {
     }
 
     /// What a probe must be able to do for this check.
-    pub(super) fn needs(&self) -> &'static [&'static str] {
-        let has_echoes = matches!(&self.spec, Spec::Ping(ping) if ping.echoes != Echoes::default());
-        match (self.assertions.is_empty(), has_echoes) {
-            (true, false) => &[],
-            (false, false) => &[ASSERTIONS],
-            (true, true) => &[ECHOES],
-            (false, true) => &[ASSERTIONS, ECHOES],
-        }
+    pub(super) fn needs(&self) -> Vec<&'static str> {
+        let spec = &self.spec;
+        let has_echoes = matches!(spec, Spec::Ping(ping) if ping.echoes != Echoes::default());
+        let has_unchanged =
+            self.assertions.iter().any(|one| one.comparison == Comparison::Unchanged);
+        let has_options = spec.http().is_some_and(HttpSpec::has_options);
+        [
+            (ASSERTIONS, !self.assertions.is_empty()),
+            (UNCHANGED, has_unchanged),
+            (ECHOES, has_echoes),
+            (REQUEST_OPTIONS, has_options),
+            (CONNECT_OPTIONS, spec.connect().is_some()),
+            (KIND_TLS, spec.kind() == Kind::Tls),
+            (KIND_DOMAIN, spec.kind() == Kind::Domain),
+        ]
+        .into_iter()
+        .filter_map(|(feature, is_needed)| is_needed.then_some(feature))
+        .collect()
     }
 
     /// The approximate size of the message in bytes.
@@ -241,6 +275,9 @@ impl CheckRequest {
                     + http.headers.to_string().len() * 2
                     + http.url.to_string().len()
             })
+            + self.secrets.values().map(|secret| secret.len() * 2).sum::<usize>()
+            + self.spec.client_certificate().map_or(0, |certificate| certificate.chain.len() * 2)
+            + self.spec.http().map_or(0, |http| http.ca().len() * 2)
     }
 }
 
@@ -309,7 +346,9 @@ pub(super) fn millis(span: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakeful_core::monitors::spec::{HttpSpec, HttpUrl};
+    use wakeful_core::monitors::spec::{
+        ConnectOptions, DomainSpec, Hostname, HttpUrl, IpFamily, Proxy, RequestOptions, TlsSpec,
+    };
     use wakeful_core::time::Millis;
 
     fn region_and_name(region: &str, name: &str) -> (Region, ProbeName) {
@@ -359,6 +398,32 @@ mod tests {
         let opened = keys(1, "eu", "one").open_batch(&sealed).expect("opens");
         let spec = opened.asks[0].spec();
         assert_eq!(spec.secret().expect("a password").expose(), "hunter2-in-the-bus");
+    }
+
+    #[test]
+    fn a_probe_must_know_what_a_check_uses_and_gets_its_secrets() {
+        let host = || Hostname::parse("a.example").expect("a host");
+        let http = || HttpSpec::new(HttpUrl::parse("http://a.example/").expect("a URL"));
+        let proxy = Proxy::parse("http://ann:sentinel@p.example").expect("a proxy");
+        let options = RequestOptions { proxy: Some(proxy), ..RequestOptions::default() };
+        let connect = ConnectOptions { ip_family: IpFamily::V6, ..ConnectOptions::default() };
+        let second = Duration::from_secs(1);
+        for (spec, needs) in [
+            (Spec::Http(http()), &[][..]),
+            (Spec::Http(HttpSpec { options: options.boxed(), ..http() }), &[REQUEST_OPTIONS]),
+            (Spec::Http(HttpSpec { connect: connect.boxed(), ..http() }), &[CONNECT_OPTIONS]),
+            (Spec::Tls(TlsSpec::of(host(), 443)), &[KIND_TLS]),
+            (Spec::Domain(DomainSpec::of(host())), &[KIND_DOMAIN]),
+        ] {
+            let check = checks::CheckRequest::new(Uuid::from_u128(42).into(), &spec);
+            let monitor = MonitorId::new(Millis(0), [1; 10]);
+            let request = CheckRequest::new(monitor, &check, second, second);
+            assert_eq!(request.needs(), needs, "{spec:?}");
+            assert!(needs.iter().all(|need| FEATURES.contains(need)));
+            let text = serde_json::to_string(&request).expect("serializes");
+            let read: CheckRequest = serde_json::from_str(&text).expect("reads");
+            assert_eq!(read.spec(), spec);
+        }
     }
 
     #[test]

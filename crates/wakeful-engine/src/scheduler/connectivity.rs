@@ -333,6 +333,6 @@ mod tests {
 
     fn tcp(host: &str) -> Spec {
         use wakeful_core::monitors::spec::{Hostname, TcpSpec};
-        Spec::Tcp(TcpSpec { hostname: Hostname::parse(host).expect("a host"), port: 80 })
+        Spec::Tcp(TcpSpec::of(Hostname::parse(host).expect("a host"), 80))
     }
 }

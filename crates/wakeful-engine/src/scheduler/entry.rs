@@ -314,10 +314,11 @@ pub(super) fn is_local(host: &str) -> bool {
     bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// Groups connect to no host, so they do not wait for each other.
+/// Groups connect to no host, and registries have turns of their own, so they do not wait for
+/// each other.
 fn host_hash(monitor: &Monitor) -> u64 {
     match monitor.spec {
-        Spec::Group(_) => hash_of(&monitor.id),
+        Spec::Group(_) | Spec::Domain(_) => hash_of(&monitor.id),
         _ => hash_of(&monitor.spec.endpoint()),
     }
 }

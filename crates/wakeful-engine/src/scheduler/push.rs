@@ -262,5 +262,6 @@ fn unchanged(entry: &Entry, at: Millis) -> Step {
         health_change: None,
         recheck_after: None,
         warning: None,
+        changed: None,
     }
 }

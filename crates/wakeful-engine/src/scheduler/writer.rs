@@ -88,6 +88,7 @@ impl PendingResult {
         self.step.change.is_some()
             || self.step.health_change.is_some()
             || self.step.warning.is_some()
+            || self.step.changed.is_some()
     }
 
     /// Whether somebody waits until it is recorded.

@@ -207,7 +207,7 @@ pub(crate) fn tcp(address: SocketAddr) -> MonitorDraft {
     let hostname = Hostname::parse(&address.ip().to_string()).expect("a host");
     MonitorDraft {
         name: Name::parse("site").expect("a name"),
-        spec: Spec::Tcp(TcpSpec { hostname, port: address.port() }),
+        spec: Spec::Tcp(TcpSpec::of(hostname, address.port())),
         isactive: true,
         heartbeat_interval: Interval::new(1).expect("an interval"),
         timeout: None,

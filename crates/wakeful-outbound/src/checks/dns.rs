@@ -1,27 +1,19 @@
 //! DNS: sends one query to one name server; up when a record of the type is
-//! returned. The message is encoded and decoded here over our own sockets, so
-//! that the guard sees every one of them: UDP first, TCP when the response does
-//! not fit.
+//! returned.
 
-use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
+use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
-use std::net::SocketAddr;
-use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 use wakeful_core::assert::{Found, Source};
 use wakeful_core::monitors::spec::{DnsSpec, Host};
-use wakeful_core::observation::FaultKind;
 use wakeful_core::reason::Reason;
 use wakeful_core::time::Millis;
 
 use super::{CheckRequest, TargetAnswer, facts};
+use crate::net::dns_client::{Question, ask, cannot_query};
 use crate::net::error::ProbeError;
-use crate::net::{Deadline, Net, Stage, Target, Trace};
+use crate::net::{Net, Trace};
 
-/// A datagram may get lost; the query is sent again after this.
-const RESEND_INTERVAL: Duration = Duration::from_secs(2);
-const MAX_DATAGRAM: u16 = 4_096;
 const MAX_ALIASES: usize = 8;
 const MAX_ANSWERS: usize = 64;
 
@@ -29,17 +21,13 @@ pub(super) async fn check(
     net: &Net,
     spec: &DnsSpec,
     check: &CheckRequest<'_>,
-    deadline: Deadline,
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
-    let question = Question::new(spec, check.asserts(&[Source::Dnssec]))?;
+    let question = question(spec, check.asserts(&[Source::Dnssec]))?;
     let server = spec.server();
     trace.address = Some(server);
     let began = Instant::now();
-    let answer = match by_udp(net, &question, server, trace).await? {
-        Some(answer) => answer,
-        None => by_tcp(net, &question, server, deadline, trace).await?,
-    };
+    let answer = ask(net, &question, server, trace).await?;
     trace.phases.first_byte = Some(began.elapsed());
     let facts = DnsFacts::of(&question, &answer);
     // An assertion about the code says what is expected instead.
@@ -51,115 +39,14 @@ pub(super) async fn check(
     Ok(TargetAnswer { dns: Some(Box::new(facts)), ..evaluated })
 }
 
-struct Question {
-    id: u16,
-    query: Query,
-    wire: Vec<u8>,
-}
-
-impl Question {
-    /// With `signatures`, the server is asked for those of the records.
-    fn new(spec: &DnsSpec, signatures: bool) -> Result<Self, ProbeError> {
-        let invalid_name = || ProbeError::fault(FaultKind::Config, "this name cannot be queried");
-        let mut name = match spec.hostname.host() {
-            Host::Name(name) => Name::from_str_relaxed(name).map_err(|_| invalid_name())?,
-            // The reverse name of an address, for PTR.
-            Host::Address(ip) => Name::from(*ip),
-        };
-        name.set_fqdn(true);
-        let kind: RecordType = spec.record_type.as_str().parse().map_err(|_| invalid_name())?;
-        let query = Query::query(name, kind);
-        let id = getrandom::u32()
-            .map_err(|error| ProbeError::fault(FaultKind::Internal, error.to_string()))?
-            as u16;
-        let mut message = Message::new(id, MessageType::Query, OpCode::Query);
-        message.metadata.recursion_desired = true;
-        message.add_query(query.clone());
-        if signatures {
-            message.metadata.authentic_data = true;
-            let mut edns = Edns::new();
-            edns.set_max_payload(MAX_DATAGRAM).set_dnssec_ok(true);
-            message.set_edns(edns);
-        }
-        let wire = message.to_vec().map_err(|_| invalid_name())?;
-        Ok(Self { id, query, wire })
-    }
-
-    /// Whether these bytes can be a response to this query at all.
-    fn is_answered_by(&self, bytes: &[u8]) -> bool {
-        bytes.len() >= 12 && bytes[..2] == self.id.to_be_bytes() && bytes[2] & 0x80 != 0
-    }
-
-    fn read(&self, bytes: &[u8]) -> Result<Message, ProbeError> {
-        let message = Message::from_vec(bytes).map_err(|_| invalid_response())?;
-        let echoed = match &message.queries[..] {
-            // Servers that refuse may omit the question.
-            [] => message.metadata.response_code != ResponseCode::NoError,
-            [query] => query.name == self.query.name && query.query_type == self.query.query_type,
-            _ => false,
-        };
-        if echoed {
-            Ok(message)
-        } else {
-            Err(ProbeError::answered(
-                Reason::Protocol,
-                "the name server responded to another query",
-            ))
-        }
-    }
-}
-
-/// The response, or `None` when it does not fit into a datagram.
-async fn by_udp(
-    net: &Net,
-    question: &Question,
-    server: SocketAddr,
-    trace: &mut Trace,
-) -> Result<Option<Message>, ProbeError> {
-    let socket = net.datagrams(server).await?;
-    trace.stage = Stage::Waiting;
-    let mut buffer = [0; MAX_DATAGRAM as usize];
-    loop {
-        socket.send(&question.wire).await.map_err(|error| ProbeError::from_io(&error))?;
-        let again = Instant::now() + RESEND_INTERVAL;
-        while let Ok(received) = tokio::time::timeout_at(again, socket.recv(&mut buffer)).await {
-            let length = received.map_err(|error| ProbeError::from_io(&error))?;
-            let bytes = &buffer[..length];
-            // Anyone can send a datagram; one that does not match is ignored.
-            if !question.is_answered_by(bytes) {
-                continue;
-            }
-            let truncated = bytes[2] & 0x02 != 0;
-            return if truncated { Ok(None) } else { question.read(bytes).map(Some) };
-        }
-    }
-}
-
-async fn by_tcp(
-    net: &Net,
-    question: &Question,
-    server: SocketAddr,
-    deadline: Deadline,
-    trace: &mut Trace,
-) -> Result<Message, ProbeError> {
-    let target = Target::Address(server.ip());
-    let mut stream = net.connect_to(target, server.port(), deadline, trace).await?;
-    trace.stage = Stage::Waiting;
-    let length = u16::try_from(question.wire.len()).unwrap_or_default();
-    let framed = [&length.to_be_bytes(), question.wire.as_slice()].concat();
-    let exchange = async {
-        stream.write_all(&framed).await?;
-        let length = stream.read_u16().await?;
-        let mut bytes = vec![0; length.into()];
-        stream.read_exact(&mut bytes).await?;
-        Ok(bytes)
+fn question(spec: &DnsSpec, signatures: bool) -> Result<Question, ProbeError> {
+    let name = match spec.hostname.host() {
+        Host::Name(name) => Name::from_str_relaxed(name).map_err(|_| cannot_query())?,
+        // The reverse name of an address, for PTR.
+        Host::Address(ip) => Name::from(*ip),
     };
-    let bytes = exchange.await.map_err(|error: std::io::Error| ProbeError::from_io(&error))?;
-    if question.is_answered_by(&bytes) { question.read(&bytes) } else { Err(invalid_response()) }
-}
-
-fn invalid_response() -> ProbeError {
-    ProbeError::answered(Reason::Protocol, "the name server sent an invalid response")
+    let kind: RecordType = spec.record_type.as_str().parse().map_err(|_| cannot_query())?;
+    Question::new(name, kind, signatures)
 }
 
 /// What a name server returned.

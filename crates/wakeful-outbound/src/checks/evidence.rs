@@ -11,6 +11,7 @@ use wakeful_core::evidence::{
 };
 use wakeful_core::monitors::spec::{HttpSpec, Spec};
 use wakeful_core::redact::Redactor;
+use wakeful_core::secret::Secret;
 
 use super::CheckRequest;
 use super::dns::DnsFacts;
@@ -18,10 +19,11 @@ use super::http::{HttpFacts, may_cross_origins, version_text};
 use crate::net::tls::fingerprint_and_key;
 use crate::net::{Net, TlsTrace, Trace};
 
-/// Removes the secrets of a monitor from a text.
-pub(super) fn redactor(spec: &Spec) -> Redactor {
-    let Some(http) = spec.http() else { return Redactor::default() };
-    let secrets = secrets(http);
+/// Removes the secrets of a monitor from a text, and those that a check has obtained.
+pub(super) fn redactor(spec: &Spec, obtained: &[Secret]) -> Redactor {
+    let mut secrets: Vec<String> = spec.http().map(secrets).unwrap_or_default();
+    secrets.extend(spec.secrets().into_values());
+    secrets.extend(obtained.iter().map(|secret| secret.expose().to_owned()));
     Redactor::new(secrets.iter().map(String::as_str))
 }
 
@@ -35,6 +37,11 @@ fn secrets(http: &HttpSpec) -> Vec<String> {
         secrets.extend([password.to_owned(), pair]);
     }
     secrets.extend(http.url.url().password().map(str::to_owned));
+    let proxy = http.options.as_ref().and_then(|options| options.proxy.as_ref());
+    if let Some(proxy) = proxy {
+        let pair = format!("{}:{}", proxy.username, proxy.password.expose());
+        secrets.extend([proxy.password.expose().to_owned(), pair]);
+    }
     for (name, value) in http.headers.iter() {
         if !may_cross_origins(name) {
             // `Bearer` and the like are no secret.
@@ -52,7 +59,7 @@ pub(super) fn collect(
     dns: Option<&DnsFacts>,
     judged: Judged,
 ) -> Option<Box<Evidence>> {
-    let redactor = redactor(request.spec);
+    let redactor = redactor(request.spec, &trace.secrets);
     let http = trace.http.take();
     let tls = trace.tls.as_ref();
     let leaf = tls.and_then(|tls| tls.leaf.as_ref());
@@ -68,13 +75,16 @@ pub(super) fn collect(
         resolved: (!trace.resolved.is_empty()).then(|| ResolvedEvidence {
             addresses: trace.resolved.iter().take(MAX_ADDRESSES).map(shown).collect(),
         }),
-        connection: trace.address.map(|addr| ConnectionEvidence {
-            address: Some(addr.to_string()),
-            http_version: http.as_ref().map(|http| version_text(http.version).to_owned()),
-            tls: tls.map(|tls| {
-                let (version, cipher, alpn) = describe_tls(tls);
-                TlsEvidence { version, cipher, alpn }
-            }),
+        connection: (trace.address.is_some() || trace.proxy.is_some()).then(|| {
+            ConnectionEvidence {
+                address: trace.address.map(|addr| addr.to_string()),
+                proxy: trace.proxy.clone(),
+                http_version: http.as_ref().map(|http| version_text(http.version).to_owned()),
+                tls: tls.map(|tls| {
+                    let (version, cipher, alpn) = describe_tls(tls);
+                    TlsEvidence { version, cipher, alpn }
+                }),
+            }
         }),
         certificate: trace.certificate.as_ref().map(|certificate| {
             let (fingerprint, key) = leaf.map(fingerprint_and_key).unwrap_or_default();
@@ -82,7 +92,10 @@ pub(super) fn collect(
         }),
         hops: hops.collect(),
         response: http.as_ref().map(|http| describe_response(http, &redactor)),
-        transcript: dns.map(|dns| dns.transcript(net.clock().now())).unwrap_or_default(),
+        transcript: dns.map_or_else(
+            || std::mem::take(&mut trace.transcript),
+            |dns| dns.transcript(net.clock().now()),
+        ),
         phases: trace.phases,
         // Redacted when they were judged.
         assertions: judged.results,

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::assert::{Assertion, Facts, Found, Json, Judged, Pattern, Source, judge};
+use wakeful_core::domain::Registration;
 use wakeful_core::heartbeat::Phases;
 use wakeful_core::monitors::spec::Spec;
 use wakeful_core::observation::{Certificate, Fault, FaultKind};
+use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
 use super::dns::DnsFacts;
@@ -37,6 +39,8 @@ pub(super) struct CheckFacts<'a> {
     common: Common,
     dns: Option<&'a DnsFacts>,
     ping: Option<PingFacts>,
+    domain: Option<&'a Registration>,
+    secrets: Vec<Secret>,
 }
 
 impl<'a> CheckFacts<'a> {
@@ -57,7 +61,14 @@ impl<'a> CheckFacts<'a> {
             now: net.clock().now(),
         };
         let ping = answer.ping.as_deref().copied();
-        Self { net, common, dns: answer.dns.as_deref(), ping }
+        Self {
+            net,
+            common,
+            dns: answer.dns.as_deref(),
+            ping,
+            domain: answer.domain.as_deref(),
+            secrets: trace.secrets.clone(),
+        }
     }
 
     /// Judges the assertions: here, or on another thread if that takes a while, in the turn of
@@ -76,6 +87,8 @@ impl<'a> CheckFacts<'a> {
                 http: trace.http.as_deref(),
                 dns: self.dns,
                 ping: self.ping,
+                domain: self.domain,
+                secrets: &self.secrets,
                 json: trace.http.as_deref().map(|http| Json::new(http.text().as_bytes())),
                 pattern: &|text| self.net.patterns().get(text),
             };
@@ -105,7 +118,7 @@ impl<'a> CheckFacts<'a> {
             .filter(|_| request.asserts(&[Source::Body, Source::Json, Source::Header]))
             .collect();
         let assertions: Vec<Assertion> = request.assertions.to_vec();
-        let (http, common) = (trace.http.take(), self.common);
+        let (http, common, secrets) = (trace.http.take(), self.common, self.secrets);
         let (spec, always) = (request.spec.clone(), request.always);
         let judging = tokio::task::spawn_blocking(move || {
             let facts = AllFacts {
@@ -114,6 +127,8 @@ impl<'a> CheckFacts<'a> {
                 http: http.as_deref(),
                 dns: None,
                 ping: None,
+                domain: None,
+                secrets: &secrets,
                 json: http.as_deref().map(|http| Json::new(http.text().as_bytes())),
                 pattern: &|text| {
                     let known = patterns.iter().find(|(known, _)| known == text);
@@ -137,6 +152,8 @@ struct AllFacts<'a> {
     http: Option<&'a HttpFacts>,
     dns: Option<&'a DnsFacts>,
     ping: Option<PingFacts>,
+    domain: Option<&'a Registration>,
+    secrets: &'a [Secret],
     json: Option<Json<'a>>,
     pattern: &'a dyn Fn(&str) -> Option<Arc<Pattern>>,
 }
@@ -153,6 +170,8 @@ impl Facts for AllFacts<'_> {
             Source::Address => text(self.common.address.as_deref()),
             Source::Tls => self.common.tls(property),
             Source::Certificate => self.common.certificate(property),
+            Source::Status if self.domain.is_some() => self.domain(source),
+            Source::DaysLeft => self.domain(source),
             Source::Status
             | Source::Redirects
             | Source::BodySize
@@ -171,7 +190,7 @@ impl Facts for AllFacts<'_> {
     }
 
     fn redacted(&self, text: &str) -> String {
-        super::evidence::redactor(self.spec).text(text)
+        super::evidence::redactor(self.spec, self.secrets).text(text)
     }
 }
 
@@ -182,6 +201,14 @@ impl AllFacts<'_> {
             Some(ping) => ping.find(source, property),
             None if source == Source::ResponseTime => self.common.time(""),
             None => Found::number(Some(0.0)),
+        }
+    }
+
+    fn domain(&self, source: Source) -> Found<'_> {
+        let Some(domain) = self.domain else { return Found::Missing };
+        match source {
+            Source::DaysLeft => Found::number(domain.expires.map(|at| self.common.days_until(at))),
+            _ => Found::Texts(domain.statuses.iter().map(|one| Cow::Borrowed(&**one)).collect()),
         }
     }
 }
@@ -210,9 +237,13 @@ impl Common {
         }
     }
 
+    fn days_until(&self, at: Millis) -> f64 {
+        ((at.0 - self.now.0) as f64 / DAY_MILLIS * 1e3).floor() / 1e3
+    }
+
     fn certificate(&self, property: &str) -> Found<'_> {
         let Some(certificate) = &self.certificate else { return Found::Missing };
-        let days = |at: Millis| ((at.0 - self.now.0) as f64 / DAY_MILLIS * 1e3).floor() / 1e3;
+        let days = |at: Millis| self.days_until(at);
         let key = self.fingerprint_and_key.as_ref();
         match property {
             "days_left" => Found::number(Some(days(certificate.not_after))),

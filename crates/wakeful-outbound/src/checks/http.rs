@@ -19,12 +19,14 @@ use wakeful_core::monitors::spec::{AuthenticationKind, HttpSpec};
 use wakeful_core::observation::FaultKind;
 use wakeful_core::reason::Reason;
 
+use super::authenticate::{Sender, bearer, random_hex};
+use super::cookies::CookieJar;
 use super::keyword::{Finder, decode_text};
-use super::{CheckRequest, TargetAnswer, facts, ntlm};
+use super::{CheckRequest, TargetAnswer, facts};
 use crate::net::buffered::{BodyBuffer, BodyPermit, MAX_BODY_BYTES};
 use crate::net::decode::{ACCEPTED, Discard, Encoding, End, Sink};
 use crate::net::error::ProbeError;
-use crate::net::http::{ConnectionMode, Head, Request, Session};
+use crate::net::http::{Head, Request, Session};
 use crate::net::tls::Trust;
 use crate::net::{Deadline, Net, Stage, Trace};
 
@@ -56,9 +58,18 @@ pub(super) async fn check(
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
     let began = Instant::now();
+    let options = spec.options.as_deref();
+    let cap = options.and_then(|options| options.max_body).map_or(cap, |bytes| bytes as usize);
+    let mut jar = options.filter(|options| options.cookies).map(|_| CookieJar::default());
+    let sender = Sender { net, spec, team: check.team, deadline };
     let mut hop = Hop::first(spec)?;
     for _ in 0..=spec.max_redirects {
-        let (session, head) = hop.send(net, spec, deadline, trace).await?;
+        let with_cookies = jar.as_ref().map(|jar| jar.apply(&hop.request));
+        let request = with_cookies.as_ref().unwrap_or(&hop.request);
+        let (session, head) = sender.send(request, hop.trusted, trace).await?;
+        if let Some(jar) = &mut jar {
+            jar.store(&hop.request.url, &head.headers);
+        }
         match hop.next(&head).filter(|_| spec.max_redirects > 0) {
             Some(next) => {
                 trace.hops.push(HopEvidence {
@@ -272,32 +283,12 @@ impl Hop {
         let method = Method::from_bytes(spec.method.as_str().as_bytes());
         let request = Request {
             method: method.map_err(|_| cannot_send("method"))?,
-            url: spec.url.url().clone(),
+            url: first_url(spec)?,
             headers: headers(spec)?,
             body: Bytes::copy_from_slice(spec.body.as_bytes()),
             trust: if spec.ignore_tls_error { Trust::Ignored } else { Trust::Required },
         };
         Ok(Self { request, trusted: true, downgraded: false })
-    }
-
-    async fn send(
-        &self,
-        net: &Net,
-        spec: &HttpSpec,
-        deadline: Deadline,
-        trace: &mut Trace,
-    ) -> Result<(Session, Head), ProbeError> {
-        let by_ntlm = spec.authentication.kind == AuthenticationKind::Ntlm && self.trusted;
-        let keep = if by_ntlm { ConnectionMode::Open } else { ConnectionMode::Close };
-        let mut session = Session::open(net, &self.request, keep, deadline, trace).await?;
-        let head = if by_ntlm {
-            let user = ntlm::Credentials::new(&spec.username, &spec.password);
-            let now = net.clock().now();
-            ntlm::send_authenticated(&mut session, &self.request, &user, now, trace).await?
-        } else {
-            session.send(&self.request, trace).await?
-        };
-        Ok((session, head))
     }
 
     /// The hop that the response redirects to, if any.
@@ -351,6 +342,19 @@ fn same_origin(from: &Url, to: &Url) -> bool {
     from.host() == to.host() && (upgraded || from.origin() == to.origin())
 }
 
+/// The URL of the monitor; one that no cache has seen, if that is wanted.
+fn first_url(spec: &HttpSpec) -> Result<Url, ProbeError> {
+    let mut url = spec.url.url().clone();
+    if busts_caches(spec) {
+        url.query_pairs_mut().append_pair("_wakeful", &random_hex(4)?);
+    }
+    Ok(url)
+}
+
+fn busts_caches(spec: &HttpSpec) -> bool {
+    spec.options.as_ref().is_some_and(|options| options.cache_buster)
+}
+
 /// The headers that another origin may see. Any other header may be a
 /// credential, whatever its name.
 fn cross_origin_headers(headers: &HeaderMap) -> HeaderMap {
@@ -374,8 +378,17 @@ fn headers(spec: &HttpSpec) -> Result<HeaderMap, ProbeError> {
     if !spec.body.is_empty() {
         default(CONTENT_TYPE, content_type(&spec.body));
     }
-    if spec.authentication.kind == AuthenticationKind::Basic {
-        headers.insert(AUTHORIZATION, basic(spec)?);
+    if busts_caches(spec) {
+        default(CACHE_CONTROL, "no-cache");
+    }
+    match (spec.authentication.kind, &spec.options) {
+        (AuthenticationKind::Basic, _) => {
+            headers.insert(AUTHORIZATION, basic(spec)?);
+        }
+        (AuthenticationKind::Bearer, Some(options)) => {
+            headers.insert(AUTHORIZATION, bearer(&options.token)?);
+        }
+        _ => {}
     }
     Ok(headers)
 }
@@ -397,7 +410,7 @@ fn basic(spec: &HttpSpec) -> Result<HeaderValue, ProbeError> {
     Ok(value)
 }
 
-fn cannot_send(what: &str) -> ProbeError {
+pub(super) fn cannot_send(what: &str) -> ProbeError {
     ProbeError::fault(FaultKind::Config, format!("{what} cannot be sent in an HTTP request"))
 }
 

@@ -2,27 +2,37 @@
 //! deadline with an observation, or with the fault that prevented it. Assertions
 //! are judged here, once for all types, on the facts that the check has found.
 
+mod authenticate;
+mod cookies;
+mod digest;
 mod dns;
+mod domain;
 mod evidence;
 mod facts;
+mod families;
 pub(crate) mod http;
 mod keyword;
 mod ntlm;
 pub(crate) mod ping;
 mod tcp;
+mod tls;
 
 use futures_util::future::BoxFuture;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::assert::{Assertion, Judged, Path, Source};
+use wakeful_core::certificate::{Expiry, ExpiryKind};
+use wakeful_core::domain::Registration;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::heartbeat::Readings;
 use wakeful_core::id::TeamId;
-use wakeful_core::monitors::spec::Spec;
+use wakeful_core::monitors::spec::{IpFamily, Spec};
 use wakeful_core::observation::{Contact, Fault, FaultKind, Observation};
 use wakeful_core::reason::Reason;
 
 use crate::net::buffered::MAX_BODY_BYTES;
+use crate::net::dial::DialOptions;
 use crate::net::error::ProbeError;
 use crate::net::{Deadline, Net, Trace};
 use dns::DnsFacts;
@@ -73,10 +83,25 @@ pub async fn check(
     request: &CheckRequest<'_>,
     deadline: Deadline,
 ) -> Result<Observation, Fault> {
+    let family = request.spec.connect().map(|connect| connect.ip_family).unwrap_or_default();
+    match family {
+        IpFamily::Both => Box::pin(families::check_both(net, request, deadline)).await,
+        family => check_over(net, request, family, deadline).await,
+    }
+}
+
+/// Runs one check over one address family, or any.
+async fn check_over(
+    net: &Net,
+    request: &CheckRequest<'_>,
+    family: IpFamily,
+    deadline: Deadline,
+) -> Result<Observation, Fault> {
     // Only keywords and assertions search in decoded content.
     let decodes = matches!(request.spec, Spec::HttpKeyword(_)) || request.needs_body();
     let share = decodes.then(|| net.decode_share(request.team));
-    let mut trace = Trace { decode_share: share.clone(), ..Trace::default() };
+    let dial = DialOptions::of(net, request.spec, family);
+    let mut trace = Trace { decode_share: share.clone(), dial, ..Trace::default() };
     let began = Instant::now();
     let work = dispatch(net, request, deadline, &mut trace);
     let checked = match &share {
@@ -84,7 +109,7 @@ pub async fn check(
         None => deadline.limit(work).await,
     };
     let waited = share.as_ref().map_or(Duration::ZERO, |share| share.waited());
-    let took = began.elapsed().saturating_sub(waited);
+    let took = began.elapsed().saturating_sub(waited + trace.aside);
     let mut answer = match checked.unwrap_or_else(|| Err(trace.timed_out(deadline))) {
         Ok(answer) => answer,
         Err(ProbeError::Down(contact, reason, message)) => {
@@ -136,9 +161,11 @@ fn dispatch<'a>(
         Spec::HttpKeyword(http) => {
             Box::pin(http::check(net, http, request, MAX_KEYWORD_BODY, deadline, trace))
         }
-        Spec::Dns(dns) => Box::pin(dns::check(net, dns, request, deadline, trace)),
+        Spec::Dns(dns) => Box::pin(dns::check(net, dns, request, trace)),
+        Spec::Domain(domain) => Box::pin(domain::check(net, domain, deadline, trace)),
         Spec::Ping(ping) => Box::pin(ping::check(net, ping, deadline, trace)),
         Spec::Tcp(tcp) => Box::pin(tcp::check(net, tcp, deadline, trace)),
+        Spec::Tls(tls) => Box::pin(tls::check(net, tls, deadline, trace)),
         Spec::Group(_) => Box::pin(std::future::ready(Err(ProbeError::fault(
             FaultKind::Config,
             "groups are not checked: their status follows from that of their members",
@@ -162,6 +189,7 @@ struct TargetAnswer {
     measured: bool,
     dns: Option<Box<DnsFacts>>,
     ping: Option<Box<PingFacts>>,
+    domain: Option<Arc<Registration>>,
 }
 
 impl TargetAnswer {
@@ -174,11 +202,23 @@ impl TargetAnswer {
             measured: true,
             dns: None,
             ping: None,
+            domain: None,
         }
     }
 
     fn down(reason: Reason, message: impl Into<String>) -> Self {
         Self { reason: Some(reason), ..Self::up(message) }
+    }
+
+    /// What expires besides the certificate of the target.
+    fn expiry(&self, spec: &Spec) -> Option<Box<Expiry>> {
+        if let (Spec::Domain(domain), Some(registration)) = (spec, &self.domain) {
+            let (of, name) = (ExpiryKind::Domain, domain.hostname.to_string());
+            return registration.expires.map(|not_after| Box::new(Expiry { of, name, not_after }));
+        }
+        let own = spec.client_certificate()?;
+        let (of, name) = (ExpiryKind::ClientCertificate, own.subject.clone());
+        Some(Box::new(Expiry { of, name, not_after: own.not_after }))
     }
 
     /// Takes over what the assertions say, unless the target is down already.
@@ -210,7 +250,9 @@ impl TargetAnswer {
         };
         if observed.up {
             observed.warnings = judged.warnings();
+            observed.fingerprints = judged.fingerprints();
         }
+        observed.expiry = self.expiry(request.spec);
         observed.readings = judged.readings();
         if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty()) {
             observed.readings = Readings::of([Some(ping.loss), Some(ping.jitter)]);

@@ -54,6 +54,11 @@ impl Guard {
         Self { policy, own: self.own.clone() }
     }
 
+    /// Whether names must be resolved here, because their addresses are checked.
+    pub(crate) fn vets_addresses(&self) -> bool {
+        self.policy != Policy::Private
+    }
+
     /// Whether this address may be connected to.
     pub fn check(&self, addr: SocketAddr) -> Result<(), Denied> {
         let ip = addr.ip().to_canonical();

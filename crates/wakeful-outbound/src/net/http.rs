@@ -21,12 +21,14 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use url::{Position, Url};
 use wakeful_core::heartbeat::Phases;
+use wakeful_core::monitors::spec::HttpVersion;
 use wakeful_core::observation::{Certificate, Contact, FaultKind};
 use wakeful_core::reason::Reason;
 
 use super::connection::{HttpConnection, Stream, Tasks};
 use super::decode::{BodyReader, Encoding, End, Sink, too_many_windows};
 use super::decode_turns::DecodeMeter;
+use super::dial::DialOptions;
 use super::error::ProbeError;
 use super::http1::{Framing, Http1Exchange, MAX_INTERIM_RESPONSES, incomplete, only_interim};
 use super::tls::{Offer, Trust, explain_tls};
@@ -66,11 +68,23 @@ pub fn fetch<'a>(
     cap: usize,
     deadline: Deadline,
 ) -> BoxFuture<'a, Result<Reply, ProbeError>> {
+    fetch_by(net, None, request, cap, deadline)
+}
+
+/// Like `fetch`, connecting as these options say.
+pub(crate) fn fetch_by<'a>(
+    net: &'a Net,
+    dial: Option<Arc<DialOptions>>,
+    request: &'a Request,
+    cap: usize,
+    deadline: Deadline,
+) -> BoxFuture<'a, Result<Reply, ProbeError>> {
     Box::pin(async move {
-        let mut trace = Trace::default();
+        let mut trace = Trace { dial, ..Trace::default() };
         let work = async {
+            let (keep, version) = (ConnectionMode::Close, HttpVersion::Auto);
             let mut session =
-                Session::open(net, request, ConnectionMode::Close, deadline, &mut trace).await?;
+                Session::open(net, request, keep, version, deadline, &mut trace).await?;
             let head = session.send(request, &mut trace).await?;
             let mut body = Vec::new();
             let encoding = Encoding::of(&head.headers);
@@ -135,6 +149,7 @@ impl Session {
         net: &Net,
         request: &Request,
         keep: ConnectionMode,
+        version: HttpVersion,
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<Self, ProbeError> {
@@ -144,12 +159,15 @@ impl Session {
         let port = url.port_or_known_default().unwrap_or_default();
         let tcp = net.connect_to(Target::parse(host), port, deadline, trace).await?;
         let plain = keep == ConnectionMode::Close && super::http1::is_supported(request);
+        if url.scheme() != "https" && version == HttpVersion::Http2 {
+            return Self::http2(Stream::Plain(tcp), keep).await;
+        }
         if url.scheme() != "https" {
             return Self::http1(Stream::Plain(tcp), keep, plain).await;
         }
-        let offer = match keep {
-            ConnectionMode::Close => Offer::Http2AndHttp1,
-            ConnectionMode::Open => Offer::Http1,
+        let offer = match (keep, version) {
+            (ConnectionMode::Open, _) | (_, HttpVersion::Http11) => Offer::Http1,
+            (ConnectionMode::Close, _) => Offer::Http2AndHttp1,
         };
         let tls = net.tls().secure(tcp, host, request.trust, offer, net.clock(), trace).await?;
         let chose_h2 = tls.get_ref().1.alpn_protocol() == Some(b"h2");

@@ -3,15 +3,22 @@
 //! `Deadline`.
 
 pub(crate) mod buffered;
+pub mod client_auth;
 mod connection;
 pub mod decode;
 mod decode_turns;
+pub(crate) mod dial;
+pub(crate) mod dns_client;
 pub mod error;
 pub mod guard;
 pub mod http;
 mod http1;
+pub(crate) mod oauth;
+mod proxy;
+pub(crate) mod rdap;
 mod resolv_conf;
 pub mod resolve;
+pub(crate) mod starttls;
 pub mod tls;
 
 use futures_util::StreamExt as _;
@@ -25,9 +32,10 @@ use tokio::time::Instant;
 use wakeful_core::evidence::HopEvidence;
 use wakeful_core::heartbeat::Phases;
 use wakeful_core::id::TeamId;
-use wakeful_core::monitors::spec::Host;
+use wakeful_core::monitors::spec::{Host, Proxy};
 use wakeful_core::observation::{Certificate, Contact, FaultKind};
 use wakeful_core::reason::Reason;
+use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
 
 use crate::checks::http::HttpFacts;
@@ -37,10 +45,13 @@ use buffered::{Buffers, PatternCache};
 pub(crate) use connection::Stream;
 pub(crate) use decode_turns::DecodeShare;
 use decode_turns::DecodeTurns;
+use dial::{DialOptions, NodeProxy};
 use error::ProbeError;
 use guard::{Guard, Policy};
+use oauth::TokenCache;
+use rdap::Rdap;
 use resolve::NameResolver;
-use tls::Tls;
+use tls::{Tls, TlsProfile};
 
 /// How long an address may be silent before the next one is tried in parallel
 /// (RFC 8305 recommends this value).
@@ -60,6 +71,9 @@ pub struct Net {
     decode_turns: Arc<DecodeTurns>,
     buffers: Buffers,
     patterns: PatternCache,
+    tokens: TokenCache,
+    rdap: Rdap,
+    node_proxy: Option<Arc<NodeProxy>>,
 }
 
 impl Net {
@@ -93,6 +107,9 @@ impl Net {
             decode_turns: Arc::default(),
             buffers: Buffers::default(),
             patterns: PatternCache::default(),
+            tokens: TokenCache::default(),
+            rdap: Rdap::default(),
+            node_proxy: None,
         }
     }
 
@@ -132,6 +149,29 @@ impl Net {
         &self.patterns
     }
 
+    /// The list of RDAP servers: a URL, or the path of a file.
+    #[must_use]
+    pub fn with_rdap_bootstrap(self, source: &str) -> Self {
+        Self { rdap: Rdap::new(source), ..self }
+    }
+
+    /// The proxy for checks whose monitor has none. The policy is not applied to it, but to
+    /// the targets.
+    #[must_use]
+    pub fn with_proxy(self, proxy: Option<Proxy>) -> Self {
+        let net = |proxy| NodeProxy { proxy, net: self.with_policy(Policy::Private) };
+        let node_proxy = proxy.map(net).map(Arc::new);
+        Self { node_proxy, ..self }
+    }
+
+    pub(crate) fn rdap(&self) -> &Rdap {
+        &self.rdap
+    }
+
+    pub(crate) fn tokens(&self) -> &TokenCache {
+        &self.tokens
+    }
+
     pub(crate) fn clock(&self) -> &dyn Clock {
         &*self.clock
     }
@@ -168,21 +208,45 @@ impl Net {
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<TcpStream, ProbeError> {
+        if let Some(dial) = trace.dial.clone()
+            && let Some(proxy) = &dial.proxy
+        {
+            return Box::pin(self.tunnel(&dial, proxy, target, port, deadline, trace)).await;
+        }
         let addrs = self.addresses(target, port, deadline, trace).await?;
         trace.stage = Stage::Connecting;
         let began = Instant::now();
         trace.address = Some(addrs[0]);
-        let (addr, stream) = match addrs[..] {
-            [only] => self.open(only).await?,
-            _ => self.race(&addrs).await?,
-        };
+        let (addr, stream) = self.open_any(&addrs).await?;
         trace.address = Some(addr);
         add(&mut trace.phases.connect, began.elapsed());
         Ok(stream)
     }
 
+    async fn open_any(&self, addrs: &[SocketAddr]) -> Result<(SocketAddr, TcpStream), ProbeError> {
+        match addrs[..] {
+            [only] => self.open(only).await,
+            _ => self.race(addrs).await,
+        }
+    }
+
     /// The addresses of a target, all allowed by the policy, never empty.
     pub(crate) async fn addresses(
+        &self,
+        target: Target<'_>,
+        port: u16,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<Vec<SocketAddr>, ProbeError> {
+        match trace.dial.clone() {
+            None => self.plain_addresses(target, port, deadline, trace).await,
+            Some(dial) => {
+                Box::pin(self.dialed_addresses(&dial, target, port, deadline, trace)).await
+            }
+        }
+    }
+
+    async fn plain_addresses(
         &self,
         target: Target<'_>,
         port: u16,
@@ -197,12 +261,23 @@ impl Net {
             }
             Target::Name(name) => name,
         };
+        self.resolved(name, port, self.names.lookup(name, deadline), trace).await
+    }
+
+    /// What a lookup has found and the policy allows.
+    async fn resolved<A: AsRef<[IpAddr]>>(
+        &self,
+        name: &str,
+        port: u16,
+        lookup: impl Future<Output = Result<A, ProbeError>>,
+        trace: &mut Trace,
+    ) -> Result<Vec<SocketAddr>, ProbeError> {
         self.guard.check_name(name)?;
         trace.stage = Stage::Resolving;
         let began = Instant::now();
-        let found = self.names.lookup(name, deadline).await?;
+        let found = lookup.await?;
         add(&mut trace.phases.resolve, began.elapsed());
-        let addrs = found.iter().map(|ip| SocketAddr::new(*ip, port)).collect();
+        let addrs = found.as_ref().iter().map(|ip| SocketAddr::new(*ip, port)).collect();
         let addrs = interleave(&self.guard.vet(name, addrs)?);
         trace.resolved.clone_from(&addrs);
         Ok(addrs)
@@ -262,7 +337,7 @@ pub struct Connection {
 }
 
 /// The host to resolve or connect to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target<'a> {
     Name(&'a str),
     Address(IpAddr),
@@ -332,6 +407,18 @@ pub(crate) struct Trace {
     /// The redirects that were followed.
     pub(crate) hops: Vec<HopEvidence>,
     pub(crate) http: Option<Box<HttpFacts>>,
+    /// How to connect; `None` for most checks.
+    pub(crate) dial: Option<Arc<DialOptions>>,
+    /// How to secure connections; `None` for most checks.
+    pub(crate) profile: Option<Arc<TlsProfile>>,
+    /// The host and port of the proxy that was used.
+    pub(crate) proxy: Option<String>,
+    /// Credentials that were obtained during the check.
+    pub(crate) secrets: Vec<Secret>,
+    /// Time that was not spent on the target, but for example on a token.
+    pub(crate) aside: Duration,
+    /// What was said before a connection was encrypted.
+    pub(crate) transcript: Vec<String>,
 }
 
 /// An established TLS session.
@@ -347,6 +434,10 @@ pub(crate) enum Stage {
     #[default]
     Resolving,
     Connecting,
+    /// Waiting for a proxy.
+    Tunneling,
+    /// Waiting for a token.
+    Authorizing,
     Securing,
     Waiting,
     Reading,
@@ -365,6 +456,11 @@ impl Trace {
                 let message = format!("the name was not resolved within {span}");
                 return ProbeError::fault(FaultKind::Network, message);
             }
+            Stage::Tunneling => {
+                let message = format!("the proxy did not open a connection within {span}");
+                return ProbeError::fault(FaultKind::Network, message);
+            }
+            Stage::Authorizing => (Reason::Auth, format!("no token: no answer within {span}")),
             Stage::Judging => {
                 let message = "the response was not judged in time: Wakeful is busy with others";
                 return ProbeError::fault(FaultKind::Resources, message);

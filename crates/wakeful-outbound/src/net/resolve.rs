@@ -209,7 +209,7 @@ fn give_up_at(deadline: Deadline) -> Instant {
     now + (QUERY_TIMEOUT * 2).min(left - DIAGNOSIS_TIME.min(left / 4))
 }
 
-fn refused(name: &str, code: ResponseCode) -> ProbeError {
+pub(super) fn refused(name: &str, code: ResponseCode) -> ProbeError {
     match code {
         ResponseCode::NXDomain => {
             ProbeError::answered(Reason::DnsNxdomain, format!("the name {name} does not exist"))

@@ -6,24 +6,29 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::sign::SingleCertAndKey;
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, InvalidMessage,
     PeerIncompatible, RootCertStore, SignatureScheme,
 };
+use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::monitors::spec::ClientCertificate;
 use wakeful_core::observation::{Certificate, ChainCertificate, Contact, FaultKind};
 use wakeful_core::reason::Reason;
 use wakeful_core::time::{Clock, Millis};
 use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
+use super::client_auth::{authorities, identity_of};
 use super::error::ProbeError;
 use super::{Stage, TlsTrace, Trace, add};
 
@@ -32,6 +37,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 const MAX_NAMES: usize = 10;
 /// How many certificates of a chain are read; three are usual.
 const MAX_CHAIN_LENGTH: usize = 5;
+/// How many profiles of checks are cached.
+const MAX_PROFILES: usize = 256;
 
 /// Whether a certificate must be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +61,17 @@ pub struct Tls {
     verifier: Arc<WebPkiServerVerifier>,
     strict: Arc<ClientConfig>,
     lenient: Arc<ClientConfig>,
+    profiles: Mutex<ProfileCache>,
+}
+
+/// Those used last, by a hash of what they are made of.
+type ProfileCache = HashMap<[u8; 32], (Arc<TlsProfile>, Instant)>;
+
+/// How the connections of a check are secured that has a certificate or authorities of its own.
+pub(crate) struct TlsProfile {
+    pub(crate) config: Arc<ClientConfig>,
+    /// Trusted in addition to those of the system.
+    pub(crate) authorities: Option<Arc<WebPkiServerVerifier>>,
 }
 
 impl Tls {
@@ -81,7 +99,67 @@ impl Tls {
             verifier: verifier.expect("a store with at least one root and no revocation lists"),
             strict: client(&provider, Trust::Required),
             lenient: client(&provider, Trust::Ignored),
+            profiles: Mutex::default(),
         }
+    }
+
+    pub(crate) fn config(&self, trust: Trust) -> Arc<ClientConfig> {
+        match trust {
+            Trust::Required => self.strict.clone(),
+            Trust::Ignored => self.lenient.clone(),
+        }
+    }
+
+    /// The profile of a check that presents a certificate or trusts further authorities; `None`
+    /// for all others. The last ones are cached: to parse a key takes longer than to use it.
+    pub(crate) fn profile(
+        &self,
+        trust: Trust,
+        certificate: Option<&ClientCertificate>,
+        ca: &str,
+    ) -> Result<Option<Arc<TlsProfile>>, ProbeError> {
+        if certificate.is_none() && ca.is_empty() {
+            return Ok(None);
+        }
+        let mut hash = Sha256::new();
+        let (chain, private) = certificate.map_or(("", ""), |one| (&one.chain, one.key.expose()));
+        for part in [chain, private, ca, if trust == Trust::Required { "strict" } else { "" }] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part.as_bytes());
+        }
+        let key: [u8; 32] = hash.finalize().into();
+        let now = Instant::now();
+        if let Some((profile, used)) = self.lock_profiles().get_mut(&key) {
+            *used = now;
+            return Ok(Some(Arc::clone(profile)));
+        }
+        let damaged = |what: &str| {
+            let message = format!("the {what} of this monitor cannot be read");
+            ProbeError::fault(FaultKind::Config, message)
+        };
+        let mut config = self.config(trust);
+        if let Some(certificate) = certificate {
+            let identity = identity_of(certificate).ok_or_else(|| damaged("client certificate"))?;
+            let mut own = ClientConfig::clone(&config);
+            own.client_auth_cert_resolver = Arc::new(SingleCertAndKey::from(identity));
+            config = Arc::new(own);
+        }
+        let authorities = match ca {
+            "" => None,
+            ca => Some(authorities(ca).ok_or_else(|| damaged("authority"))?),
+        };
+        let profile = Arc::new(TlsProfile { config, authorities });
+        let mut profiles = self.lock_profiles();
+        if profiles.len() >= MAX_PROFILES {
+            let oldest = profiles.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| *key);
+            oldest.map(|oldest| profiles.remove(&oldest));
+        }
+        profiles.insert(key, (Arc::clone(&profile), now));
+        Ok(Some(profile))
+    }
+
+    fn lock_profiles(&self) -> MutexGuard<'_, ProfileCache> {
+        self.profiles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Performs the handshake, records the certificate, and fails when the
@@ -105,10 +183,9 @@ impl Tls {
             Offer::Http1 => vec![b"http/1.1".to_vec()],
             Offer::Http2AndHttp1 => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
         };
-        let config = match trust {
-            Trust::Required => self.strict.clone(),
-            Trust::Ignored => self.lenient.clone(),
-        };
+        let profile = trace.profile.clone();
+        let config =
+            profile.as_ref().map_or_else(|| self.config(trust), |own| Arc::clone(&own.config));
         let stream = TlsConnector::from(config)
             .with_alpn(alpn)
             .connect(name.clone(), tcp)
@@ -118,7 +195,12 @@ impl Tls {
 
         let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
         let now = clock.now();
-        let judged = self.verify(shown, &name, now);
+        let mut judged = verify(&self.verifier, shown, &name, now);
+        if let Err(Error::InvalidCertificate(CertificateError::UnknownIssuer)) = judged
+            && let Some(own) = profile.as_ref().and_then(|profile| profile.authorities.as_ref())
+        {
+            judged = verify(own, shown, &name, now);
+        }
         trace.certificate = describe(shown, judged.is_ok());
         let session = stream.get_ref().1;
         trace.tls = Some(Box::new(TlsTrace {
@@ -135,18 +217,18 @@ impl Tls {
             _ => Ok(stream),
         }
     }
+}
 
-    fn verify(
-        &self,
-        shown: &[CertificateDer<'static>],
-        name: &ServerName<'_>,
-        now: Millis,
-    ) -> Result<(), Error> {
-        let (leaf, between) = shown.split_first().ok_or(Error::NoCertificatesPresented)?;
-        let now = Duration::from_millis(now.0.max(0).cast_unsigned());
-        let at = UnixTime::since_unix_epoch(now);
-        self.verifier.verify_server_cert(leaf, between, name, &[], at).map(drop)
-    }
+fn verify(
+    verifier: &WebPkiServerVerifier,
+    shown: &[CertificateDer<'static>],
+    name: &ServerName<'_>,
+    now: Millis,
+) -> Result<(), Error> {
+    let (leaf, between) = shown.split_first().ok_or(Error::NoCertificatesPresented)?;
+    let now = Duration::from_millis(now.0.max(0).cast_unsigned());
+    let at = UnixTime::since_unix_epoch(now);
+    verifier.verify_server_cert(leaf, between, name, &[], at).map(drop)
 }
 
 fn client(provider: &Arc<CryptoProvider>, trust: Trust) -> Arc<ClientConfig> {
@@ -326,9 +408,8 @@ fn name_text(name: &GeneralName<'_>) -> Option<String> {
 
 /// The SHA-256 of a certificate as hex, and the kind and size of its key.
 pub(crate) fn fingerprint_and_key(leaf: &CertificateDer<'_>) -> (String, String) {
-    use sha2::Digest as _;
     use x509_parser::public_key::PublicKey;
-    let fingerprint = data_encoding::HEXLOWER.encode(&sha2::Sha256::digest(leaf));
+    let fingerprint = data_encoding::HEXLOWER.encode(&Sha256::digest(leaf));
     let key =
         X509Certificate::from_der(leaf).ok().map(|(_, leaf)| match leaf.public_key().parsed() {
             Ok(PublicKey::RSA(key)) => format!("rsa {}", key.key_size()),
@@ -367,7 +448,7 @@ fn explain(error: &io::Error) -> ProbeError {
 
 /// The TLS error inside an I/O error, if any. In TLS 1.3 the server's alerts
 /// arrive only after the handshake.
-pub(super) fn explain_tls(error: &io::Error) -> Option<ProbeError> {
+pub(crate) fn explain_tls(error: &io::Error) -> Option<ProbeError> {
     let tls = error.get_ref()?.downcast_ref::<Error>()?;
     let (reason, message) = match tls {
         Error::AlertReceived(AlertDescription::ProtocolVersion)
@@ -390,6 +471,18 @@ pub(super) fn explain_tls(error: &io::Error) -> Option<ProbeError> {
             AlertDescription::CertificateRequired | AlertDescription::AccessDenied,
         ) => {
             let message = "the server requires a client certificate".to_owned();
+            (Reason::TlsClientCertificate, message)
+        }
+        // A server says nothing about its own certificate.
+        Error::AlertReceived(
+            AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA,
+        ) => {
+            let message = "the server does not accept the client certificate".to_owned();
             (Reason::TlsClientCertificate, message)
         }
         Error::AlertReceived(alert) => {

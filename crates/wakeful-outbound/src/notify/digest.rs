@@ -63,7 +63,8 @@ pub fn is_down(event: &Event) -> bool {
 }
 
 fn is_warning(event: &Event) -> bool {
-    [event::CERTIFICATE, event::FLAPPING, event::DEGRADED].contains(&event.kind.as_str())
+    [event::CERTIFICATE, event::FLAPPING, event::DEGRADED, event::CHANGED]
+        .contains(&event.kind.as_str())
 }
 
 fn lines(events: &[Event]) -> String {

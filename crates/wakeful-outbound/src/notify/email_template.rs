@@ -153,6 +153,7 @@ fn default_subject(event: &Event) -> String {
         event::STEADY => format!("[Steady] {}", template::title(event)),
         event::DEGRADED => format!("[Degraded] {name}: {}", event.data.message),
         event::RESTORED => format!("[Restored] {}", template::title(event)),
+        event::CHANGED => format!("[Changed] {name}: {}", event.data.message),
         event::CERTIFICATE => format!("[Certificate] {name}: {}", event.data.message),
         event::ACKNOWLEDGED => format!("[Acknowledged] {}", template::title(event)),
         event::ASSIGNED => format!("[Assigned] {}", template::title(event)),
@@ -238,6 +239,7 @@ fn status_label(event: &Event) -> &'static str {
         event::STEADY => "Steady",
         event::DEGRADED => "Degraded",
         event::RESTORED => "Restored",
+        event::CHANGED => "Changed",
         event::CERTIFICATE => "Certificate",
         event::ACKNOWLEDGED => "Acknowledged",
         event::ASSIGNED => "Assigned",
@@ -258,6 +260,7 @@ fn line(event: &Event) -> Value {
         event::FLAPPING => "FLAP",
         event::DEGRADED => "SLOW",
         event::RESTORED => "OK  ",
+        event::CHANGED => "NEW ",
         event::CERTIFICATE => "CERT",
         event::MAINTENANCE_SCHEDULED | event::MAINTENANCE_STARTED | event::MAINTENANCE_ENDED => {
             "WORK"

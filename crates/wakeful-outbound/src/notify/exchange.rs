@@ -5,6 +5,7 @@ use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 use std::borrow::Cow;
 use std::time::Duration;
+use wakeful_core::monitors::spec::HttpVersion;
 use wakeful_core::notifications::retry::{Failure, Outcome};
 use wakeful_core::time::Millis;
 
@@ -38,9 +39,9 @@ pub(super) async fn exchange(
     now: Millis,
 ) -> Result<Reply, Outcome> {
     let (connect, total) = (Deadline::within(CONNECT_TIMEOUT), Deadline::within(TIMEOUT));
-    let mut trace = Trace::default();
+    let (mut trace, keep) = (Trace::default(), ConnectionMode::Close);
     let session = connect
-        .limit(Session::open(net, request, ConnectionMode::Close, connect, &mut trace))
+        .limit(Session::open(net, request, keep, HttpVersion::Auto, connect, &mut trace))
         .await;
     let mut session = match session {
         Some(Ok(session)) => session,

@@ -95,7 +95,7 @@ impl Style {
                 Self { emoji: "🔴", color: 0xc2_29_0a }
             }
             event::UP | event::RESTORED => Self { emoji: "✅", color: 0x2f_8f_0a },
-            event::CERTIFICATE | event::FLAPPING | event::DEGRADED => {
+            event::CERTIFICATE | event::FLAPPING | event::DEGRADED | event::CHANGED => {
                 Self { emoji: "⚠️", color: 0xb7_79_00 }
             }
             event::COMMENTED => Self { emoji: "💬", color: 0x5b_6b_7b },
@@ -120,6 +120,7 @@ pub fn title(event: &Event) -> String {
         event::FLAPPING => format!("{name} is flapping"),
         event::DEGRADED => format!("{name} is degraded"),
         event::RESTORED => format!("{name} is no longer degraded"),
+        event::CHANGED => format!("{name} has changed"),
         event::STEADY => {
             let status = event.data.status.as_deref().unwrap_or_default();
             format!("{name} no longer flaps, it is {status}")

@@ -131,7 +131,7 @@ async fn the_status_and_the_keyword_come_first() {
 async fn tcp_and_ping_are_judged_by_time_and_address() {
     let server = TestServer::new(async |_| Ok(())).await;
     let hostname = Hostname::parse("127.0.0.1").unwrap();
-    let tcp = Spec::Tcp(TcpSpec { hostname: hostname.clone(), port: server.addr.port() });
+    let tcp = Spec::Tcp(TcpSpec::of(hostname.clone(), server.addr.port()));
     for spec in [tcp, Spec::Ping(PingSpec::of(hostname))] {
         let passing = json!([{"source": "response_time", "comparison": "less_than", "target": "5000"},
             {"source": "address", "comparison": "equals", "target": "127.0.0.1"}]);

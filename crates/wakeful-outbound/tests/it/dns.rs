@@ -357,7 +357,7 @@ pub(crate) fn net_by(policy: Policy, server: SocketAddr) -> Net {
 }
 
 fn tcp(hostname: &str, port: u16) -> Spec {
-    Spec::Tcp(TcpSpec { hostname: Hostname::parse(hostname).unwrap(), port })
+    Spec::Tcp(TcpSpec::of(Hostname::parse(hostname).unwrap(), port))
 }
 
 #[tokio::test]

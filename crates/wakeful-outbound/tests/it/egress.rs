@@ -8,13 +8,15 @@ use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 use wakeful_core::id::EventId;
 use wakeful_core::monitors::spec::{
-    DnsSpec, Hostname, HttpSpec, HttpUrl, Kind, PingSpec, RecordType, Resolver, Spec, TcpSpec,
+    Authentication, ClientAuth, ConnectOptions, DnsSpec, DomainSpec, Hostname, HttpSpec, HttpUrl,
+    Kind, Oauth2, PingSpec, Proxy, RecordType, RequestOptions, Resolver, Spec, TcpSpec, TlsSpec,
 };
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::notifications::notifier::service::Field;
 use wakeful_core::notifications::notifier::{self, ServiceSpec};
 use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::observation::FaultKind;
+use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_outbound::net::error::ProbeError;
 use wakeful_outbound::net::guard::Policy;
@@ -138,7 +140,54 @@ fn assert_blocked(sent: Result<(), ProbeError>, spelling: &str) {
 fn sinks(spelling: &str) -> Vec<Spec> {
     let direct = Kind::ALL.iter().filter_map(|kind| aimed_at(*kind, spelling));
     let redirected = Spec::Http(http(format!("http://93.184.216.34/to/{spelling}")));
-    direct.chain([redirected]).collect()
+    direct.chain([redirected]).chain(detours(spelling)).collect()
+}
+
+/// Checks of a public target that are to go through this spelling, or to ask it for something.
+fn detours(spelling: &str) -> Vec<Spec> {
+    let public = || http("http://93.184.216.34/");
+    let with_options =
+        |options: RequestOptions| Spec::Http(HttpSpec { options: options.boxed(), ..public() });
+    let through = |connect: ConnectOptions| {
+        Spec::Http(HttpSpec { connect: connect.boxed(), ..http("http://one.example/") })
+    };
+    let mut specs = Vec::new();
+    for scheme in ["http", "socks5"] {
+        let proxy = Proxy::parse(&format!("{scheme}://{spelling}:80")).ok();
+        let defaults = RequestOptions::default;
+        specs.extend(
+            proxy.map(|proxy| with_options(RequestOptions { proxy: Some(proxy), ..defaults() })),
+        );
+    }
+    if let Ok(resolver) = Resolver::parse(spelling) {
+        specs.push(through(ConnectOptions {
+            resolver: Some(resolver),
+            ..ConnectOptions::default()
+        }));
+    }
+    if let Ok(host) = Hostname::parse(spelling) {
+        specs.push(through(ConnectOptions { connect_to: Some(host), ..ConnectOptions::default() }));
+    }
+    if let Ok(token_url) = HttpUrl::parse(&format!("http://{spelling}/token")) {
+        let oauth2 = Oauth2 {
+            token_url,
+            client_id: "a".to_owned(),
+            client_secret: Secret::new("b"),
+            scope: String::new(),
+            audience: String::new(),
+            client_auth: ClientAuth::Basic,
+        };
+        let options = RequestOptions { oauth2: Some(oauth2), ..RequestOptions::default() };
+        let authentication = Authentication::parse("oauth2").unwrap();
+        specs.push(Spec::Http(HttpSpec { authentication, options: options.boxed(), ..public() }));
+    }
+    // The proxy may be used, but not to reach this.
+    if let Ok(url) = HttpUrl::parse(&format!("http://{spelling}/")) {
+        let proxy = Proxy::parse("http://93.184.216.34:80").ok();
+        let options = RequestOptions { proxy, ..RequestOptions::default() };
+        specs.push(Spec::Http(HttpSpec { options: options.boxed(), ..HttpSpec::new(url) }));
+    }
+    specs
 }
 
 /// A check of this type; `None` if its target cannot be spelled like this.
@@ -154,10 +203,15 @@ fn aimed_at(kind: Kind, spelling: &str) -> Option<Spec> {
             resolver_server: Resolver::parse(spelling).ok()?,
             record_type: RecordType::A,
         })),
+        Kind::Domain => url.map(|url| {
+            let hostname = Hostname::parse("one.example").unwrap();
+            Spec::Domain(DomainSpec { server: Some(url), ..DomainSpec::of(hostname) })
+        }),
         Kind::Http => url.map(|url| Spec::Http(HttpSpec::new(url))),
         Kind::HttpKeyword => url.map(|url| Spec::HttpKeyword(HttpSpec::new(url))),
         Kind::Ping => hostname.map(|hostname| Spec::Ping(PingSpec::of(hostname))),
-        Kind::Tcp => hostname.map(|hostname| Spec::Tcp(TcpSpec { hostname, port: 80 })),
+        Kind::Tcp => hostname.map(|hostname| Spec::Tcp(TcpSpec::of(hostname, 80))),
+        Kind::Tls => hostname.map(|hostname| Spec::Tls(TlsSpec::of(hostname, 80))),
     }
 }
 

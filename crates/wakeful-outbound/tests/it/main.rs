@@ -16,6 +16,8 @@ mod ntlm;
 mod payment;
 mod phones_and_repeats;
 mod ping;
+mod real_servers;
+mod requests;
 mod servers;
 mod smtp;
 mod tcp;

@@ -10,7 +10,7 @@ use crate::servers::{
 };
 
 fn tcp(hostname: &str, port: u16) -> Spec {
-    Spec::Tcp(TcpSpec { hostname: Hostname::parse(hostname).unwrap(), port })
+    Spec::Tcp(TcpSpec::of(Hostname::parse(hostname).unwrap(), port))
 }
 
 #[tokio::test]

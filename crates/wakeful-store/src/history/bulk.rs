@@ -95,6 +95,7 @@ struct StateRow<'a> {
     warned: Option<String>,
     degraded: Option<String>,
     push: Option<String>,
+    known: Option<String>,
     seq: i64,
 }
 
@@ -113,6 +114,7 @@ impl<'a> StateRow<'a> {
             warned: Some(&state.warned).filter(|given| !IssuedWarnings::is_empty(given)).map(json),
             degraded: state.degraded.as_deref().map(json),
             push: state.push.as_ref().map(json),
+            known: state.known.as_ref().map(json),
             seq: record.seq,
         }
     }
@@ -171,13 +173,13 @@ impl Statement {
 }
 
 static UPDATE_STATES: LazyLock<Statement> = LazyLock::new(|| {
-    Statement::new(12, |values| {
+    Statement::new(13, |values| {
         format!(
             "update monitor_states
              set status = r.column2, since = r.column3, last_check = r.column4,
                  last_message = r.column5, load_time = r.column6, failing = r.column7,
                  warned = r.column8, seq = r.column9, blocked = r.column10,
-                 degraded = r.column11, push = r.column12
+                 degraded = r.column11, push = r.column12, known = r.column13
              from (values {values}) r
              where monitor_states.monitor_id = r.column1 and monitor_states.seq < r.column9"
         )
@@ -225,7 +227,8 @@ async fn sqlite_states(db: &mut SqliteConnection, rows: &[StateRow<'_>]) -> Resu
                 .bind(row.seq)
                 .bind(row.blocked)
                 .bind(row.degraded.as_deref())
-                .bind(row.push.as_deref());
+                .bind(row.push.as_deref())
+                .bind(row.known.as_deref());
         }
         // Unbound values are null, which is no monitor's id.
         written += query.execute(&mut *db).await?.rows_affected();
@@ -274,10 +277,10 @@ async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result
          set status = r.status, since = r.since, last_check = r.last_check,
              last_message = r.last_message, load_time = r.load_time, failing = r.failing,
              warned = r.warned, seq = r.seq, blocked = r.blocked, degraded = r.degraded,
-             push = r.push
-         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+             push = r.push, known = r.known
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
               as r(id, status, since, last_check, last_message, load_time, failing, warned, seq,
-                   blocked, degraded, push)
+                   blocked, degraded, push, known)
          where s.monitor_id = r.id and s.seq < r.seq",
     )
     .bind(column(rows, |row| row.monitor))
@@ -292,6 +295,7 @@ async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result
     .bind(column(rows, |row| row.blocked))
     .bind(column(rows, |row| row.degraded.as_deref()))
     .bind(column(rows, |row| row.push.as_deref()))
+    .bind(column(rows, |row| row.known.as_deref()))
     .execute(db)
     .await
     .map(|_| ())

@@ -49,7 +49,7 @@ pub struct BulkEdit {
 macro_rules! bulk_columns {
     () => {
         "m.id, m.name, m.isactive, m.heartbeat_interval, m.timeout, m.retry_interval,
-         m.resend_interval, m.retries, m.tags, m.search, m.revision"
+         m.resend_interval, m.retries, m.tags, m.search, m.revision, m.kind"
     };
 }
 
@@ -65,6 +65,7 @@ struct BulkRow {
     tags: String,
     search: String,
     revision: i64,
+    kind: String,
 }
 
 from_row!(BulkRow, |row| Self {
@@ -79,6 +80,7 @@ from_row!(BulkRow, |row| Self {
     tags: row.try_get(8)?,
     search: row.try_get(9)?,
     revision: row.try_get(10)?,
+    kind: row.try_get(11)?,
 });
 
 impl BulkRow {
@@ -87,9 +89,10 @@ impl BulkRow {
             id: self.id,
             name: Name::parse(&self.name).map_err(|_| damaged())?,
             isactive: self.isactive,
+            min_interval: Interval::min_of(&self.kind),
             heartbeat_interval: u64::try_from(self.heartbeat_interval)
                 .ok()
-                .and_then(|seconds| Interval::new(seconds).ok())
+                .and_then(|seconds| Interval::of_api(seconds).ok())
                 .ok_or_else(damaged)?,
             timeout: self.timeout.map(seconds),
             retries: u16::try_from(self.retries).map_err(|_| damaged())?,

@@ -32,7 +32,7 @@ macro_rules! columns {
          s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
          s.blocked, m.severity, m.flap_outages, m.flap_within, m.policy_id,
          m.assertions, m.evidence, m.degraded, m.slo, s.degraded, s.baseline, m.ping_uuid,
-         m.description, s.push"
+         m.description, s.push, s.known"
     };
 }
 pub(super) use columns;
@@ -88,6 +88,7 @@ pub(super) struct Row {
     ping_uuid: Option<Vec<u8>>,
     description: Option<String>,
     push: Option<String>,
+    known: Option<String>,
 }
 
 // By position: names would be looked up for each column of each row.
@@ -133,6 +134,7 @@ from_row!(Row, |row| Self {
     ping_uuid: row.try_get(38)?,
     description: row.try_get(39)?,
     push: row.try_get(40)?,
+    known: row.try_get(41)?,
 });
 
 impl Row {
@@ -256,6 +258,7 @@ impl Row {
             warned: warned.map_err(|_| damaged())?.unwrap_or_default(),
             degraded: maybe_json(self.health.as_deref())?,
             push: maybe_json(self.push.as_deref())?,
+            known: maybe_json(self.known.as_deref())?,
         })
     }
 

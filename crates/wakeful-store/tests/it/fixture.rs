@@ -88,7 +88,7 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         id: MonitorId::new(NOW, next()),
         team,
         name: Name::parse(name).expect("a name"),
-        spec: Spec::Tcp(TcpSpec { hostname: Hostname::parse("::1").expect("a host"), port: 80 }),
+        spec: Spec::Tcp(TcpSpec::of(Hostname::parse("::1").expect("a host"), 80)),
         isactive: true,
         heartbeat_interval: Interval::new(60).expect("an interval"),
         timeout: Some(Duration::from_secs(7)),

@@ -11,6 +11,7 @@ use ipnet::IpNet;
 use toml::Value;
 use url::Url;
 use wakeful_core::email_address::EmailAddress;
+use wakeful_core::monitors::spec::Proxy;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
@@ -22,7 +23,8 @@ use super::problem::Problem;
 use super::{AUTOMATIC, DatabaseUrl, Egress, MailSecurity, PaymentProcessor};
 
 /// Secrets, which are never shown.
-const SECRET: [&str; 10] = [
+const SECRET: [&str; 11] = [
+    "checks.proxy",
     "cluster.key",
     "probe.key",
     "server.metrics_token",
@@ -251,6 +253,13 @@ impl<'a> Reader<'a> {
                 text.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Secret::new(text))
             })
         })
+    }
+
+    pub(super) fn proxy(&mut self, key: &'static str) -> Option<Proxy> {
+        let accepts =
+            "a URL such as http://proxy.example:3128 or socks5://user:password@host:1080, or empty";
+        let parse = |entry: &Entry| unless_empty(text(entry)?, |text| Proxy::parse(text).ok());
+        self.read_secret(key, accepts, parse)
     }
 
     pub(super) fn secret(&mut self, key: &'static str) -> Option<Secret> {

@@ -531,7 +531,8 @@ fn no_secret_is_in_the_report_or_in_debug_output() {
              nats.token = 'hunter2'
              nats.nkey = 'hunter2'
              secrets.master_key = '{BASE64_KEY}'
-             mail.password = 'hunter2'"
+             mail.password = 'hunter2'
+             checks.proxy = 'socks5://ann:hunter2@10.0.0.1:1080'"
         ))
         .settings();
     let report = settings.report();
@@ -539,6 +540,7 @@ fn no_secret_is_in_the_report_or_in_debug_output() {
         assert!(!text.contains("hunter2") && !text.contains(BASE64_KEY), "{text}");
     }
     assert!(report.contains("mail.password = (set)"), "{report}");
+    assert!(report.contains("checks.proxy = (set)"), "{report}");
     assert!(report.contains("database.url = \"postgres://…@db:5433/wakeful?…\""), "{report}");
     assert!(report.contains("nats.url = \"nats://…@a,tls://…@b:4223\""), "{report}");
 }
@@ -586,6 +588,7 @@ fn no_secret_is_in_an_error() {
         "nats.url = 'hunter2@h'",
         "secrets.master_key = 'hunter2'",
         "mail.password = ['hunter2']",
+        "checks.proxy = 'https://ann:hunter2@proxy.example'",
         "mail.pasword = 'hunter2'",
         "mail.password = hunter2",
         "mail.password = 'hunter2",

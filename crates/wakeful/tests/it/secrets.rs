@@ -6,10 +6,13 @@ use data_encoding::{BASE32_NOPAD, BASE64, BASE64URL_NOPAD, HEXLOWER};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
+use tokio::task::JoinSet;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_testkit::fakes::{FakeService, SENTINEL, Trouble};
-use wakeful_testkit::{Client, DatabaseKind, Receiver, User, until};
+use wakeful_testkit::{Authority, Client, DatabaseKind, Receiver, User, until};
 
 use crate::mail::token_in;
 use crate::mfa::MfaUser;
@@ -24,6 +27,17 @@ const WRONG_CODE: &str = "code-Sentinel-4715";
 const NEW_PASSWORDS: [&str; 3] = ["new-Sentinel-4716", "new-Sentinel-4717", "new-Sentinel-4718"];
 const TORN_PASSWORD: &str = "torn-Sentinel-4719";
 const STREAM_PATH: &str = "stream-Sentinel-4720";
+
+/// The secrets of monitors, in the order in which they are used.
+const MONITOR_SECRETS: [(&str, &str); 7] = [
+    ("a password of a monitor", "basic-Sentinel-4721"),
+    ("a header of a monitor", "header-Sentinel-4722"),
+    ("a token of a monitor", "bearer-Sentinel-4723"),
+    ("a digest password of a monitor", "digest-Sentinel-4724"),
+    ("a client secret", "client-Sentinel-4725"),
+    ("a token that was issued to a monitor", "issued-Sentinel-4726"),
+    ("the password of a proxy", "proxy-Sentinel-4727"),
+];
 
 /// The minimum length of a secret in this test.
 const BEGIN: usize = 8;
@@ -194,6 +208,7 @@ async fn team_and_end(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
     secret.add("an API key that is in use", text(&made, "apikey"));
     secret.add("an Enc key that is in use", text(&made, "enckey"));
     stream(&cid.user.client, secret).await;
+    monitors(&cid.user.client, secret).await;
     // A team can test ten notifiers per minute.
     let kinds: Vec<Kind> =
         Kind::ALL.iter().copied().filter(|kind| kind.service().is_some()).collect();
@@ -220,6 +235,73 @@ async fn stream(owner: &Client, secret: &mut Sentinels) {
         secret.add("the secret of a stream", text(&saved, "secret"));
         receiver.wait_for_hooks(1).await;
     }
+}
+
+/// Monitors with every secret there is, of a server that fails and repeats what it was sent.
+async fn monitors(owner: &Client, secret: &mut Sentinels) {
+    let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().unwrap();
+    let mut serving = JoinSet::new();
+    serving.spawn(async move {
+        let mut connections = JoinSet::new();
+        while let Ok((stream, _)) = server.accept().await {
+            connections.spawn(repeat_request(stream));
+        }
+    });
+    for (name, value) in MONITOR_SECRETS {
+        secret.add(name, value);
+    }
+    let client = Authority::new("Clients").issue("client.test");
+    secret.add("a client key", client.pem.1.lines().nth(1).unwrap());
+    let [basic, header, bearer, digest, client_secret, _, proxy] =
+        MONITOR_SECRETS.map(|(_, value)| value);
+    let login = |kind: &str, password: &str| json!({"authentication_type": kind, "username": "ann", "password": password});
+    let options = [
+        login("basic", basic),
+        login("digest", digest),
+        json!({"headers": format!("X-Api-Key: {header}")}),
+        json!({"authentication_type": "bearer", "token": bearer}),
+        json!({"authentication_type": "oauth2", "oauth2": {"token_url": format!("http://{address}/token"),
+            "client_id": "ann", "client_secret": client_secret}}),
+        json!({"proxy": format!("http://ann:{proxy}@{address}")}),
+        json!({"client_certificate": client.pem.0, "client_key": client.pem.1}),
+    ];
+    let receiver = Receiver::start().await;
+    let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+    let notifier = owner.post("notifier/save", &hook).await.json()["notifierid"].clone();
+    for (number, options) in options.iter().enumerate() {
+        let mut http = json!({"url": format!("http://{address}/{number}")});
+        http.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+        let body = json!({"name": format!("secret {number}"), "type": "http", "heartbeat_interval": 3_600,
+            "isactive": true, "upside_down_mode": false, "retries": 0, "notifiers": notifier, "http": http,
+            "assertions": [{"source": "body", "comparison": "contains", "target": "welcome"}]});
+        owner.post("monitor/save", &body).await.ok();
+    }
+    let hooks = receiver.wait_for_hooks(options.len()).await;
+    for hook in hooks {
+        assert_eq!(secret.found_in(hook.json().to_string().as_bytes()), BTreeSet::new());
+    }
+    serving.abort_all();
+}
+
+async fn repeat_request(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut request = vec![0; 16_384];
+    let length = stream.read(&mut request).await?;
+    let request = String::from_utf8_lossy(&request[..length]).into_owned();
+    let issued = MONITOR_SECRETS[5].1;
+    let (status, body) = if request.contains(" /token ") {
+        ("200 OK", format!(r#"{{"access_token": "{issued}", "token_type": "bearer"}}"#))
+    } else {
+        ("500 Failure", request)
+    };
+    let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"";
+    let status = if body.contains("GET /1 ") { "401 Unauthorized" } else { status };
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\n{challenge}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await?;
+    stream.shutdown().await
 }
 
 /// Notifiers of these services: previewed, tested, failing, and with a message about an outage.

@@ -6,6 +6,7 @@ mod jobs;
 mod lossy_echo;
 mod peers;
 mod regions;
+mod requests;
 mod speed;
 
 use serde_json::{Value, json};
@@ -26,8 +27,9 @@ const DATABASE: &str = "WAKEFUL_TEST_POSTGRES";
 /// Seconds. A check has as much time as its interval.
 const INTERVAL: u64 = 2;
 const MAX_DELAY: Duration = Duration::from_secs(INTERVAL + INTERVAL + 2);
-/// How many checks of each monitor there are before its notifications are counted.
+/// How many checks of most monitors there are before their notifications are counted.
 const CHECKS: usize = 3;
+const CHANGED: &str = "page changed";
 const FINGERPRINT: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +72,16 @@ impl Row {
             Degraded(_) => Some("monitor.degraded"),
         };
         self.before.iter().copied().chain(last).collect()
+    }
+
+    /// How many checks there are before its notifications are counted.
+    fn checks(&self) -> usize {
+        match self.monitor["type"].as_str() {
+            Some("api") => 0,
+            // Its interval is an hour.
+            Some("domain") => 1,
+            _ => CHECKS,
+        }
     }
 
     fn is_job(&self) -> bool {
@@ -287,6 +299,13 @@ fn content_rows(peers: &Peers) -> Vec<Row> {
     ]
 }
 
+/// The page changes after the first check: one heartbeat is degraded, and one message is sent.
+fn changed_row(peers: &Peers, run: usize) -> Vec<Row> {
+    let url = format!("http://127.0.0.1:{}/changing/{run}", peers.http.port);
+    let unchanged = json!({"source": "body", "comparison": "unchanged"});
+    vec![row(CHANGED, asserting(url, unchanged), Up).after(&["monitor.changed"], 1)]
+}
+
 /// A monitor that was saved.
 struct Saved {
     row: Row,
@@ -352,7 +371,7 @@ impl<'a> Matrix<'a> {
         for saved in &self.saved {
             until(&format!("the checks of {}", saved.row.name), || async {
                 let is_notified = self.hooks(saved).len() >= saved.row.events().len();
-                let is_checked = saved.row.is_job() || self.heartbeats(saved).await.len() >= CHECKS;
+                let is_checked = self.heartbeats(saved).await.len() >= saved.row.checks();
                 (is_notified && is_checked).then_some(())
             })
             .await;
@@ -410,7 +429,7 @@ impl<'a> Matrix<'a> {
         let beats = self.heartbeats(saved).await;
         let is_right = monitor["status"] == status
             && monitor["health"] == status
-            && self.hooks(saved).is_empty()
+            && self.hooks(saved).len() == saved.row.events().len()
             && beats.first().is_some_and(|last| last["status"] == beat);
         (!is_right).then(|| format!("{} {} {beats:?}", monitor["status"], monitor["health"]))
     }
@@ -423,9 +442,12 @@ async fn run(installation: &Installation, client: &Client, peers: &Peers, number
     matrix.save(vec![row("healthy neighbor", http(neighbor), Up)]).await;
     matrix.save(speed::rows(peers, number)).await;
     speed::set_usual_times(installation, &matrix).await;
-    for rows in [dns_rows, network_rows, tls_rows, http_rows, content_rows, regions::rows] {
+    for rows in
+        [dns_rows, network_rows, tls_rows, http_rows, content_rows, regions::rows, requests::rows]
+    {
         matrix.save(rows(peers)).await;
     }
+    matrix.save(changed_row(peers, number)).await;
     matrix.save(jobs::rows()).await;
     jobs::report(&matrix).await;
     matrix.wait().await;
@@ -438,6 +460,14 @@ async fn run(installation: &Installation, client: &Client, peers: &Peers, number
     assert!(beats.iter().any(|beat| beat["status"] == "down"), "{beats:?}");
     let noted = matrix.monitor(matrix.named("https to http")).await["last_message"].clone();
     assert_eq!(noted, "200 OK (redirected from https to http)");
+    let changed = matrix.named(CHANGED);
+    let event = matrix.hooks(changed)[0].json();
+    assert_eq!(
+        (&event["type"], &event["data"]["reason"]),
+        (&json!("monitor.changed"), &json!("changed"))
+    );
+    let beats = matrix.heartbeats(changed).await;
+    assert_eq!(beats.iter().filter(|beat| beat["health"] == "degraded").count(), 1, "{beats:?}");
     matrix.delete_all().await;
 
     // The last row needs a network without a way out.
@@ -467,6 +497,9 @@ async fn inside(kind: DatabaseKind, runs: usize) {
     std::fs::write(&trusted, peers.authority.pem()).unwrap();
     let installation = Installation::new(kind).await.without_limits();
     let installation = installation.variable("SSL_CERT_FILE", trusted.to_str().unwrap());
+    let registries = folder.path().join("registries.json");
+    std::fs::write(&registries, r#"{"services": []}"#).unwrap();
+    let installation = installation.set("CHECKS_RDAP_BOOTSTRAP", registries.to_str().unwrap());
     let (installation, nats) = regions::connected(installation).await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;

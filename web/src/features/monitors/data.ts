@@ -19,7 +19,17 @@ export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
 export type Type = MonitorType;
-export const types = valuesOfSet<Type>({ http: true, http_keyword: true, ping: true, tcp: true, dns: true, api: true, group: true });
+export const types = valuesOfSet<Type>({
+  http: true,
+  http_keyword: true,
+  ping: true,
+  tcp: true,
+  dns: true,
+  tls: true,
+  domain: true,
+  api: true,
+  group: true,
+});
 
 /** The name of a type; one that this version does not know yet is shown as it is. */
 export function typeName(word: string, t: FirstTexts): string {
@@ -171,6 +181,12 @@ export async function remove(client: QueryClient, id: string): Promise<void> {
 export async function checkNow(id: string): Promise<Heartbeat> {
   const params = { path: { monitorid: id } };
   return (await unwrap(POST("/api/v1/monitor/{monitorid}/check", { params }))).heartbeat;
+}
+
+/** Accepts the new values of pinned assertions. */
+export async function acceptValues(client: QueryClient, id: string): Promise<void> {
+  await unwrap(POST("/api/v1/monitor/{monitorid}/accept", { params: { path: { monitorid: id } } }));
+  await client.invalidateQueries({ queryKey: monitorQuery(id).queryKey });
 }
 
 /** Runs a check once; nothing is stored. */

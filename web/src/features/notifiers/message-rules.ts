@@ -37,6 +37,7 @@ export const selectable = valuesOfSet<SelectableEvent>({
   "monitor.steady": true,
   "monitor.degraded": true,
   "monitor.restored": true,
+  "monitor.changed": true,
   "alert.escalated": true,
   "alert.assigned": true,
   "alert.acknowledged": true,

@@ -12,6 +12,7 @@ export const eventTypes = valuesOfSet<EventType>({
   "monitor.steady": true,
   "monitor.degraded": true,
   "monitor.restored": true,
+  "monitor.changed": true,
   "alert.acknowledged": true,
   "alert.assigned": true,
   "alert.commented": true,

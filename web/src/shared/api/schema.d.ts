@@ -1732,6 +1732,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/monitor/{monitorid}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accepts the current values of the pinned assertions of a monitor, which are read by its next
+         *     check.
+         */
+        post: operations["post_monitor_accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/monitor/{monitorid}/alerts": {
         parameters: {
             query?: never;
@@ -3778,7 +3798,7 @@ export interface components {
          * @description What an alert is about.
          * @enum {string}
          */
-        AlertKind: "outage" | "certificate" | "flapping" | "degraded";
+        AlertKind: "outage" | "certificate" | "flapping" | "degraded" | "change";
         AlertList: {
             /** @description Newest first. */
             alerts: components["schemas"]["Alert"][];
@@ -4098,6 +4118,18 @@ export interface components {
              */
             up: number;
         };
+        /**
+         * @description How a client authenticates to a token endpoint.
+         * @enum {string}
+         */
+        ClientAuth: "basic" | "post";
+        ClientCertificate: {
+            /** @description The SHA-256 of the certificate, as hex. */
+            fingerprint: string;
+            /** Format: date-time */
+            not_after: string;
+            subject: string;
+        };
         Codes: string | number | unknown[];
         /** @description Comments on an alert. */
         CommentAlert: {
@@ -4107,7 +4139,7 @@ export interface components {
          * @description How an assertion compares a value with its target.
          * @enum {string}
          */
-        Comparison: "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with" | "matches" | "not_matches" | "less_than" | "at_most" | "greater_than" | "at_least" | "in" | "not_in" | "exists" | "not_exists" | "empty" | "not_empty";
+        Comparison: "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with" | "matches" | "not_matches" | "less_than" | "at_most" | "greater_than" | "at_least" | "in" | "not_in" | "exists" | "not_exists" | "empty" | "not_empty" | "unchanged";
         ComponentAnswer: {
             component: components["schemas"]["StatuspageComponent"];
             message: string;
@@ -4325,6 +4357,8 @@ export interface components {
             address?: string | null;
             /** @description `1.0`, `1.1` or `2`. */
             http_version?: string | null;
+            /** @description The host and port of the proxy that was used. */
+            proxy?: string | null;
             tls?: components["schemas"]["EvidenceTls"] | null;
         };
         EvidenceHop: {
@@ -4586,12 +4620,17 @@ export interface components {
          * @description How an HTTP check authenticates.
          * @enum {string}
          */
-        HttpAuthentication: "none" | "basic" | "ntlm";
+        HttpAuthentication: "none" | "basic" | "bearer" | "digest" | "ntlm" | "oauth2";
         /**
          * @description The method of an HTTP request.
          * @enum {string}
          */
         HttpMethod: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+        /**
+         * @description The version of HTTP that a response must have.
+         * @enum {string}
+         */
+        HttpVersion: "auto" | "1.1" | "2";
         ImageAnswer: {
             message: string;
             success: boolean;
@@ -4837,6 +4876,11 @@ export interface components {
          * @enum {string}
          */
         InvoiceState: "open" | "paid" | "void";
+        /**
+         * @description The address family of a connection.
+         * @enum {string}
+         */
+        IpFamily: "any" | "4" | "6" | "both";
         /** @description The user who holds an API key. */
         KeyHolder: {
             /** @description Empty for a service account. */
@@ -4851,7 +4895,7 @@ export interface components {
          * @description The known values of AssertionSource.
          * @enum {string}
          */
-        KnownAssertionSource: "status" | "redirects" | "body_size" | "final_url" | "http_version" | "header" | "body" | "json" | "response_time" | "tls" | "certificate" | "address" | "code" | "record" | "records" | "ttl" | "dnssec" | "loss" | "jitter";
+        KnownAssertionSource: "status" | "redirects" | "body_size" | "final_url" | "http_version" | "header" | "body" | "json" | "response_time" | "tls" | "certificate" | "address" | "code" | "record" | "records" | "ttl" | "dnssec" | "loss" | "jitter" | "days_left";
         /**
          * @description The known values of AuditAction.
          * @enum {string}
@@ -4866,17 +4910,17 @@ export interface components {
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "page_locked" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "older_node" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "policy_linked" | "schedule_linked" | "not_running" | "slug_taken" | "domain_taken" | "incident_closed" | "last_update" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "bad_invitation" | "login_needed" | "page_locked" | "plan_limit" | "administrator_needed" | "signup_closed" | "confirm_email" | "forbidden" | "key_scope" | "reauthentication_required" | "mfa_setup_required" | "suspended" | "no_team" | "account_not_managed" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "last_admin" | "has_owner" | "last_factor" | "already_member" | "other_account" | "limit_reached" | "nodes_too_old" | "older_node" | "nothing_to_accept" | "mfa_already_on" | "mfa_not_set_up" | "alert_over" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "policy_linked" | "schedule_linked" | "not_running" | "slug_taken" | "domain_taken" | "incident_closed" | "last_update" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "monitor.degraded" | "monitor.restored" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "monitor.degraded" | "monitor.restored" | "monitor.changed" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
         /**
          * @description The known values of MonitorType.
          * @enum {string}
          */
-        KnownMonitorType: "api" | "dns" | "group" | "http" | "http_keyword" | "ping" | "tcp";
+        KnownMonitorType: "api" | "dns" | "domain" | "group" | "http" | "http_keyword" | "ping" | "tcp" | "tls";
         /**
          * @description The known values of NotifierType.
          * @enum {string}
@@ -4886,7 +4930,7 @@ export interface components {
          * @description The known values of Reason.
          * @enum {string}
          */
-        KnownReason: "dns_nxdomain" | "dns_no_address" | "dns_servfail" | "dns_refused" | "dns_no_records" | "dns_answer" | "dnssec" | "connect_refused" | "connect_reset" | "connect_timeout" | "unreachable" | "no_reply" | "packet_loss" | "proxy" | "tls_handshake" | "tls_version" | "tls_timeout" | "tls_untrusted" | "tls_self_signed" | "tls_expired" | "tls_not_yet_valid" | "tls_name" | "tls_client_certificate" | "certificate_expiring" | "certificate_changed" | "http_status" | "http_redirects" | "http_invalid" | "http_incomplete" | "http_version" | "timeout_first_byte" | "timeout_body" | "keyword" | "auth" | "protocol" | "assertion" | "slow" | "slower_than_usual" | "partial_regions" | "members" | "missed" | "reported" | "exit_code" | "runtime" | "other";
+        KnownReason: "dns_nxdomain" | "dns_no_address" | "dns_servfail" | "dns_refused" | "dns_no_records" | "dns_answer" | "dnssec" | "connect_refused" | "connect_reset" | "connect_timeout" | "unreachable" | "no_reply" | "packet_loss" | "proxy" | "tls_handshake" | "tls_version" | "tls_timeout" | "tls_untrusted" | "tls_self_signed" | "tls_expired" | "tls_not_yet_valid" | "tls_name" | "tls_client_certificate" | "certificate_expiring" | "certificate_changed" | "http_status" | "http_redirects" | "http_invalid" | "http_incomplete" | "http_version" | "timeout_first_byte" | "timeout_body" | "keyword" | "auth" | "protocol" | "assertion" | "slow" | "slower_than_usual" | "partial_regions" | "partial_family" | "changed" | "members" | "missed" | "reported" | "exit_code" | "runtime" | "domain_expired" | "domain_expiring" | "domain_hold" | "domain_unregistered" | "other";
         /**
          * @description The known values of SessionMethod.
          * @enum {string}
@@ -5496,6 +5540,8 @@ export interface components {
             assertions: components["schemas"]["Assertion"][];
             /** @description Why checks cannot be performed at present; absent if they can. */
             blocked?: string | null;
+            /** @description What to connect to instead of the target. */
+            connect_to?: string | null;
             /** Format: date-time */
             created: string;
             degraded?: components["schemas"]["Degraded"] | null;
@@ -5512,6 +5558,7 @@ export interface components {
             depends_on: components["schemas"]["Dependency"][];
             description: string;
             dns?: components["schemas"]["MonitorDns"] | null;
+            domain?: components["schemas"]["MonitorDomain"] | null;
             /** @description How much of what failing checks see is stored. */
             evidence: components["schemas"]["EvidenceLevel"];
             /**
@@ -5536,6 +5583,7 @@ export interface components {
             heartbeat_interval: number;
             hostname?: string | null;
             http?: components["schemas"]["MonitorHttp"] | null;
+            ip_family?: components["schemas"]["IpFamily"] | null;
             isactive: boolean;
             /** Format: date-time */
             last_check?: string | null;
@@ -5575,6 +5623,8 @@ export interface components {
              * @description Seconds between reminders while the monitor is down; 0 for none.
              */
             resend_interval: number;
+            /** @description The name server to query instead of the resolvers of the system. */
+            resolver?: string | null;
             /** Format: int32 */
             retries: number;
             /**
@@ -5603,6 +5653,7 @@ export interface components {
              * @description Seconds; null for the default.
              */
             timeout?: number | null;
+            tls?: components["schemas"]["MonitorTls"] | null;
             type: components["schemas"]["MonitorType"];
             /**
              * @description Only in lists, for a monitor that this version of the service cannot read: it has no other
@@ -5633,6 +5684,11 @@ export interface components {
         MonitorDns: {
             record_type: components["schemas"]["DnsRecordType"];
             resolver_server: string;
+        };
+        MonitorDomain: {
+            expiry_notification: boolean;
+            /** @description Empty for the server of the registry. */
+            server: string;
         };
         /** @description Either `tags` or `monitors`. */
         MonitorFilter: {
@@ -5668,18 +5724,28 @@ export interface components {
         MonitorHealth: "pending" | "up" | "degraded" | "down";
         MonitorHttp: {
             accepted_status_codes: string[];
-            /** @description none, basic or ntlm, in the letter case the client sent. */
+            /** @description As in a request, in the letter case the client sent. */
             authentication_type: string;
             body: string;
+            ca: string;
+            cache_buster: boolean;
             certificate_expiry_notification: boolean;
+            client_certificate?: components["schemas"]["ClientCertificate"] | null;
+            cookies: boolean;
             headers: string;
             ignore_tls_error: boolean;
             keyword: string;
             /** Format: int32 */
+            max_body: number;
+            /** Format: int32 */
             max_redirects: number;
             method: components["schemas"]["HttpMethod"];
+            oauth2?: components["schemas"]["Oauth2"] | null;
+            /** @description Without its password; empty if there is none. */
+            proxy: string;
             url: string;
             username: string;
+            version: components["schemas"]["HttpVersion"];
         };
         MonitorKeywords: {
             failure: string;
@@ -5758,6 +5824,14 @@ export interface components {
          * @enum {string}
          */
         MonitorStatus: "pending" | "up" | "down";
+        MonitorTls: {
+            certificate_expiry_notification: boolean;
+            client_certificate?: components["schemas"]["ClientCertificate"] | null;
+            ignore_tls_error: boolean;
+            /** @description Empty for the host. */
+            server_name: string;
+            starttls: components["schemas"]["StarttlsProtocol"];
+        };
         /** @description The type of a monitor; later versions may have more. */
         MonitorType: components["schemas"]["KnownMonitorType"] | string;
         /** @description A monitor with the details that lists do not have. */
@@ -6054,6 +6128,13 @@ export interface components {
             payload?: Record<string, never> | null;
             /** @description Case-insensitive. */
             status: components["schemas"]["ReportStatus"];
+        };
+        Oauth2: {
+            audience: string;
+            client_auth: components["schemas"]["ClientAuth"];
+            client_id: string;
+            scope: string;
+            token_url: string;
         };
         /** @description Who is on call in a schedule. */
         OnCall: {
@@ -6818,6 +6899,10 @@ export interface components {
             /** @description A text, a number or a boolean; for in and not_in up to 64 items, separated by commas. */
             target?: string | null;
         };
+        /** @description PEM, or the description that was returned. */
+        SaveClientCertificate: string | {
+            [key: string]: unknown;
+        };
         SaveComponent: {
             /** @description A short name for badges. */
             alias?: string | null;
@@ -6894,6 +6979,16 @@ export interface components {
             /** @description `ip` or `ip:port`. */
             resolver_server?: string | null;
         };
+        /** @description The registration of a domain. */
+        SaveDomain: {
+            /**
+             * @description Whether warnings are sent 60, 30, 14, 7, 3, 1 and 0 days before the registration expires;
+             *     true unless set.
+             */
+            expiry_notification?: boolean | null;
+            /** @description The base URL of an RDAP server to query instead of that of the registry. */
+            server?: string | null;
+        };
         /** @description The mail server, and the sender, recipients and subject of the mail. */
         SaveEmail: {
             /** @description Required. */
@@ -6949,20 +7044,44 @@ export interface components {
             accepted_status_codes?: components["schemas"]["Codes"] | null;
             authentication_type?: components["schemas"]["HttpAuthentication"] | null;
             body?: string | null;
+            /** @description Authorities to trust in addition to those of the system, as PEM. */
+            ca?: string | null;
+            /** @description Whether each check requests another URL, so that no cache responds. */
+            cache_buster?: boolean | null;
             certificate_expiry_notification?: boolean | null;
+            client_certificate?: components["schemas"]["SaveClientCertificate"] | null;
+            /** @description Its private key as PEM. Stored encrypted and never returned. */
+            client_key?: string | null;
+            /** @description Whether cookies that are set are sent to later hops of the same check. */
+            cookies?: boolean | null;
             /** @description A JSON object as text, or `Name: value` lines. */
             headers?: string | null;
             ignore_tls_error?: boolean | null;
             /** @description Text that the response must contain; required for http_keyword. */
             keyword?: string | null;
+            /**
+             * Format: int32
+             * @description How many bytes of a body are read; 1048576 unless set, and 10485760 for http_keyword.
+             */
+            max_body?: number | null;
             /** Format: int32 */
             max_redirects?: number | null;
             method?: components["schemas"]["HttpMethod"] | null;
+            oauth2?: components["schemas"]["SaveOauth2"] | null;
             /** @description Stored encrypted and never returned; an empty string deletes it. */
             password?: string | null;
+            /**
+             * @description Such as `http://proxy.example:3128` or `socks5://user:password@host:1080`; an empty string
+             *     removes it. Stored encrypted and returned without the password; without one, the stored
+             *     password is retained.
+             */
+            proxy?: string | null;
+            /** @description For bearer. Stored encrypted and never returned; an empty string deletes it. */
+            token?: string | null;
             /** @description Required. */
             url?: string | null;
             username?: string | null;
+            version?: components["schemas"]["HttpVersion"] | null;
         };
         /** @description An incident to create (without `incidentid`) or to change. */
         SaveIncident: {
@@ -7206,11 +7325,17 @@ export interface components {
             api?: components["schemas"]["SaveApi"] | null;
             /** @description What the result of a check must be like, at most 20. For every type except api and group. */
             assertions?: components["schemas"]["SaveAssertion"][] | null;
+            /**
+             * @description For the same types: a name or an address to connect to instead of the target, whose name is
+             *     still sent; an empty string removes it.
+             */
+            connect_to?: string | null;
             degraded?: components["schemas"]["SaveDegraded"] | null;
             depends_on?: components["schemas"]["TextOrList"] | null;
             /** @description What it is for, at most 2,000 characters. */
             description?: string | null;
             dns?: components["schemas"]["SaveDns"] | null;
+            domain?: components["schemas"]["SaveDomain"] | null;
             evidence?: components["schemas"]["EvidenceLevel"] | null;
             /**
              * Format: int64
@@ -7240,9 +7365,10 @@ export interface components {
              *     `api.schedule`. At most 2592000, for api 31536000.
              */
             heartbeat_interval?: number | null;
-            /** @description For dns, ping and tcp. */
+            /** @description For dns, domain, ping, tcp and tls. */
             hostname?: string | null;
             http?: components["schemas"]["SaveHttp"] | null;
+            ip_family?: components["schemas"]["IpFamily"] | null;
             /** @description Required for a new monitor. */
             isactive?: boolean | null;
             monitorid?: string | null;
@@ -7261,6 +7387,11 @@ export interface components {
              */
             resend_interval?: number | null;
             /**
+             * @description For the same types: `ip` or `ip:port` of a name server to query instead of the resolvers of
+             *     the system; an empty string removes it.
+             */
+            resolver?: string | null;
+            /**
              * Format: int32
              * @description The number of re-checks that confirm a failure.
              */
@@ -7278,6 +7409,7 @@ export interface components {
              * @description Seconds that a check may take; 0 for the default, 80 % of the interval.
              */
             timeout?: number | null;
+            tls?: components["schemas"]["SaveTls"] | null;
             type?: components["schemas"]["KnownMonitorType"] | null;
             /** @description Inverts up and down; required for a new monitor, except for groups (false). */
             upside_down_mode?: boolean | null;
@@ -7335,6 +7467,18 @@ export interface components {
          */
         SaveNotifierService: {
             [key: string]: components["schemas"]["ServiceValue"];
+        };
+        /** @description Client credentials (RFC 6749, section 4.4). */
+        SaveOauth2: {
+            audience?: string | null;
+            client_auth?: components["schemas"]["ClientAuth"] | null;
+            /** @description Required. */
+            client_id?: string | null;
+            /** @description Stored encrypted and never returned. */
+            client_secret?: string | null;
+            scope?: string | null;
+            /** @description Required. */
+            token_url?: string | null;
         };
         /** @description Lets a user take over for a while. */
         SaveOverride: {
@@ -7632,6 +7776,18 @@ export interface components {
             name?: string | null;
             /** @description False: only service accounts can have API keys; those of people are refused. */
             personal_keys?: boolean | null;
+        };
+        /** @description The handshake and the certificates that count as up. */
+        SaveTls: {
+            /** @description true unless set. */
+            certificate_expiry_notification?: boolean | null;
+            client_certificate?: components["schemas"]["SaveClientCertificate"] | null;
+            /** @description Its private key as PEM. Stored encrypted and never returned. */
+            client_key?: string | null;
+            ignore_tls_error?: boolean | null;
+            /** @description The name that is sent and that the certificate must have; the host unless set. */
+            server_name?: string | null;
+            starttls?: components["schemas"]["StarttlsProtocol"] | null;
         };
         /** @description A user to add (without `userid`) or to change. */
         SaveUser: {
@@ -7953,6 +8109,11 @@ export interface components {
              */
             until?: string | null;
         };
+        /**
+         * @description The protocol in which a server is asked to encrypt the connection.
+         * @enum {string}
+         */
+        StarttlsProtocol: "none" | "smtp" | "imap" | "pop3" | "postgresql" | "mysql" | "ldap";
         Stats: {
             /** Format: uuid */
             monitorid: string;
@@ -20438,6 +20599,113 @@ export interface operations {
             };
             /** @description Fields are invalid; `errors` lists all of them */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_monitor_accept: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `groupid` of the caller's team that this call concerns, instead of that of the session; an API key has one team */
+                "X-Wakeful-Team"?: string;
+            };
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The monitor has no pinned assertion, or was modified concurrently */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

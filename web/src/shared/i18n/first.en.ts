@@ -72,10 +72,17 @@ export const first = {
       maintenance: "Maintenance",
       unreachable: "Unreachable",
     } satisfies Record<HeartbeatStatus | "degraded" | "maintenance" | "unreachable", string>,
-    types: { http: "HTTP", http_keyword: "Keyword", ping: "Ping", tcp: "TCP", dns: "DNS", api: "Push", group: "Group" } satisfies Record<
-      MonitorType,
-      string
-    >,
+    types: {
+      http: "HTTP",
+      http_keyword: "Keyword",
+      ping: "Ping",
+      tcp: "TCP",
+      dns: "DNS",
+      tls: "TLS",
+      domain: "Domain",
+      api: "Push",
+      group: "Group",
+    } satisfies Record<MonitorType, string>,
     byStatus: "Filter by status",
     search: "Search by name, address or tag",
     type: "Type",

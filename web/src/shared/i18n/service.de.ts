@@ -42,6 +42,7 @@ const codes: ServiceMessages["codes"] = {
     "Nur die Person selbst kann ihre E-Mail-Adresse oder ihr Passwort ändern, weil sie eingeladen wurde oder in einem weiteren Team ist.",
   already_member: "Diese Person ist schon Mitglied des Teams.",
   other_account: "Die Einladung gilt für eine andere Adresse. Melden Sie sich ab und öffnen Sie den Link noch einmal.",
+  nothing_to_accept: "Der Monitor hat keine Bedingung, die bestätigt werden muss.",
   older_node: "Ein Server mit einer früheren Version läuft noch, der nicht alle diese Einstellungen kennt. Aktualisieren Sie ihn zuerst.",
   nodes_too_old: "Ein Server mit einer früheren Version läuft noch. Aktualisieren Sie zuerst alle.",
   signup_closed: "Die Registrierung ist auf diesem Server deaktiviert. Wenden Sie sich an Ihr Team oder den Betreiber.",

@@ -29,6 +29,7 @@ const codes: ServiceMessages["codes"] = {
   account_not_managed: "Only this person can change their email or password, because they were invited or are in another team.",
   already_member: "This person is already a member of the team.",
   other_account: "The invitation is for another address. Log out and open the link again.",
+  nothing_to_accept: "The monitor has no assertion that must be accepted.",
   older_node: "A server of an earlier version is still running, which does not know all of these settings. Update it first.",
   nodes_too_old: "A server of an earlier version is still running. Update all of them first.",
   signup_closed: "Sign-up is closed on this server. Ask your team or the operator for an account.",

@@ -40,7 +40,7 @@ function pattern(sentence: string): RegExp {
 
 /** `to_email`, `http.username`, `expiryMonth`, `password1`: names that mean something only to programs. */
 export function mentionsField(text: string): boolean {
-  return /\b[a-z]+(_[a-z0-9]+)+\b|\b(assertions|degraded|slo|ping|keys|keywords|scope|http|dns|api|email|webhook|announce|appearance|display|subscribe|sections|components|update|group|rules|hours|quiet|steps|layers|slack|discord|telegram|teams|ntfy|pushover|gotify|pagerduty|mattermost|matrix|opsgenie|apprise|twilio|signal|alertmanager)\.[a-z]|\b[a-z]+[A-Z]|\b(password[12]|p256dh|isactive|isdefault|mfacode|tokenid|(user|apikey|method|notifier|monitor|service|stream|invitation|maintenance|alert|policy|schedule|override|page|section|component|incident|update|template|rule|subscriber)ids?)\b/.test(
+  return /\b[a-z]+(_[a-z0-9]+)+\b|\b(assertions|degraded|slo|ping|keys|keywords|scope|http|oauth2|tls|domain|dns|api|email|webhook|announce|appearance|display|subscribe|sections|components|update|group|rules|hours|quiet|steps|layers|slack|discord|telegram|teams|ntfy|pushover|gotify|pagerduty|mattermost|matrix|opsgenie|apprise|twilio|signal|alertmanager)\.[a-z]|\b[a-z]+[A-Z]|\b(password[12]|oauth2|p256dh|isactive|isdefault|mfacode|tokenid|(user|apikey|method|notifier|monitor|service|stream|invitation|maintenance|alert|policy|schedule|override|page|section|component|incident|update|template|rule|subscriber)ids?)\b/.test(
     text,
   );
 }

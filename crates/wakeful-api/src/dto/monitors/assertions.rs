@@ -85,7 +85,13 @@ pub(crate) fn read(
         }
         Some(assertion)
     });
-    if let Some(sent) = sent {
+    if let Some(mut sent) = sent {
+        let old = stored.map_or(&[][..], |old| old.assertions.as_slice());
+        for one in sent.iter_mut().filter(|one| one.is_pinned()) {
+            // What was accepted stays accepted.
+            let same = |old: &&Assertion| old.source == one.source && old.property == one.property;
+            one.accepted = old.iter().find(same).map_or(0, |old| old.accepted);
+        }
         let mut charts = sent.iter().enumerate().filter(|(_, one)| one.chart);
         if let Some((place, _)) = charts.nth(1) {
             fields.refuse(
@@ -124,6 +130,7 @@ fn read_one(fields: &mut Fields) -> Option<Assertion> {
         fails_as: fails_as.unwrap_or_default(),
         matching: None,
         chart,
+        accepted: 0,
     };
     // The default takes no space.
     let matching = matching.filter(|matching| *matching != assertion.matching());

@@ -5,14 +5,17 @@ use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::monitors::spec::http::{max_redirects, password};
 use wakeful_core::monitors::spec::{
-    Authentication, Body, Headers, HttpSpec, HttpUrl, Keyword, Method, Spec, StatusCodes, Username,
+    Authentication, Body, ConnectOptions, Headers, HttpSpec, HttpUrl, Keyword, Method, Proxy, Spec,
+    StatusCodes, Username,
 };
 use wakeful_core::secret::Secret;
 
-use super::SpecFields;
+use super::client_certificate::{ClientCertificateBody, SaveClientCertificate};
+use super::http_options::{Oauth2Body, SaveOauth2};
 use super::request::texts;
+use super::{SpecFields, connect, http_options};
 use crate::dto::Fields;
-use crate::dto::enums::{HttpAuthentication, HttpMethod};
+use crate::dto::enums::{HttpAuthentication, HttpMethod, HttpVersion};
 
 /// The HTTP request and the responses that count as up.
 #[derive(ToSchema)]
@@ -38,6 +41,30 @@ pub(crate) struct SaveHttp {
     headers: Option<String>,
     #[schema(maximum = 10)]
     max_redirects: Option<u8>,
+    /// For bearer. Stored encrypted and never returned; an empty string deletes it.
+    #[schema(max_length = 8192)]
+    token: Option<String>,
+    /// For oauth2.
+    oauth2: Option<SaveOauth2>,
+    /// The certificate to present, with its issuers, as PEM; an empty string deletes it.
+    client_certificate: Option<SaveClientCertificate>,
+    /// Its private key as PEM. Stored encrypted and never returned.
+    client_key: Option<String>,
+    /// Authorities to trust in addition to those of the system, as PEM.
+    ca: Option<String>,
+    /// Whether cookies that are set are sent to later hops of the same check.
+    cookies: Option<bool>,
+    /// Such as `http://proxy.example:3128` or `socks5://user:password@host:1080`; an empty string
+    /// removes it. Stored encrypted and returned without the password; without one, the stored
+    /// password is retained.
+    proxy: Option<String>,
+    /// A response in another version is down; auto unless set.
+    version: Option<HttpVersion>,
+    /// Whether each check requests another URL, so that no cache responds.
+    cache_buster: Option<bool>,
+    /// How many bytes of a body are read; 1048576 unless set, and 10485760 for http_keyword.
+    #[schema(minimum = 1024, maximum = 10485760)]
+    max_body: Option<u32>,
 }
 
 #[derive(serde::Serialize, ToSchema)]
@@ -58,39 +85,66 @@ pub(crate) struct HttpBody<'a> {
     ignore_tls_error: bool,
     #[schema(value_type = HttpMethod)]
     method: &'static str,
-    /// none, basic or ntlm, in the letter case the client sent.
+    /// As in a request, in the letter case the client sent.
     authentication_type: &'a str,
     username: &'a str,
     body: &'a str,
     headers: &'a str,
     accepted_status_codes: Vec<String>,
     max_redirects: u8,
+    oauth2: Option<Oauth2Body<'a>>,
+    /// The certificate that checks present.
+    client_certificate: Option<ClientCertificateBody<'a>>,
+    ca: &'a str,
+    cookies: bool,
+    /// Without its password; empty if there is none.
+    proxy: String,
+    #[schema(value_type = HttpVersion)]
+    version: &'static str,
+    cache_buster: bool,
+    max_body: u32,
 }
 
+/// How many bytes of a body are read unless `max_body` says otherwise.
+pub(super) const MAX_BODY: u32 = 1 << 20;
+pub(super) const MAX_KEYWORD_BODY: u32 = 10 << 20;
+
 pub(super) fn read(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
-    read_as(fields, old, |http| Ok(Spec::Http(http)))
+    read_as(fields, old, MAX_BODY, |http| Ok(Spec::Http(http)))
 }
 
 pub(super) fn read_with_keyword(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
-    read_as(fields, old, Spec::http_keyword)
+    read_as(fields, old, MAX_KEYWORD_BODY, Spec::http_keyword)
 }
 
 /// `whole` adds the error of the keyword to all others.
 fn read_as(
     fields: &mut Fields,
     old: Option<&Spec>,
+    default_body: u32,
     whole: fn(HttpSpec) -> Result<Spec, Invalid>,
 ) -> Option<Spec> {
+    // A copy, because errors are recorded below.
+    let mut copy = fields.reread();
+    let sent = copy.within("http", |fields| fields.optional("url", HttpUrl::parse));
+    let url = sent.or_else(|| old.and_then(Spec::http).map(|old| old.url.clone()));
+    let host = url.as_ref().and_then(HttpUrl::host);
+    let connect = connect::read(fields, old, host.as_ref());
     let old = old.and_then(Spec::http);
     fields.within("http", |fields| {
         let url = fields.optional("url", HttpUrl::parse);
         let base = match (old, url) {
-            (Some(old), Some(url)) => Some(with_new_url(old, url)),
+            (Some(old), Some(url)) => Some(HttpSpec { url, ..old.clone() }),
             (Some(old), None) => Some(old.clone()),
             (None, url) => fields.require("url", url).map(HttpSpec::new),
         };
         // Without a valid URL the rest is still read, to report its errors.
         let mut http = base.clone().unwrap_or_else(placeholder_http);
+        let is_moved = old.is_some_and(|old| is_moved(old, &http, connect.as_deref()));
+        if is_moved {
+            http.password = Secret::empty();
+        }
+        http.connect = connect;
         let codes = fields.optional_items_or_numbers("accepted_status_codes");
         let codes = codes.and_then(|codes| {
             fields.accept("accepted_status_codes", StatusCodes::of(texts(&codes)))
@@ -110,30 +164,46 @@ fn read_as(
         let expiry = fields.optional_flag("certificate_expiry_notification");
         set(&mut http.certificate_expiry_notification, expiry);
         set(&mut http.max_redirects, fields.optional_number("max_redirects", max_redirects));
+        http.options = http_options::read(fields, &http, is_moved, default_body);
+        let proxy = |http: &HttpSpec| {
+            let proxy = http.options.as_ref().and_then(|options| options.proxy.as_ref());
+            proxy.map(Proxy::shown)
+        };
+        if old.is_some_and(|old| proxy(old) != proxy(&http)) && !fields.has("password") {
+            http.password = Secret::empty();
+        }
         let spec = fields.accept("keyword", whole(http));
         base.and(spec)
     })
 }
 
-/// A stored password belongs to the server it was entered for: a user who may edit a
-/// monitor must not be able to have it sent to another server.
-fn with_new_url(old: &HttpSpec, url: HttpUrl) -> HttpSpec {
-    let same_server = old.url.url().origin() == url.url().origin();
-    let password = if same_server { old.password.clone() } else { Secret::new("") };
-    HttpSpec { url, password, ..old.clone() }
+/// Stored secrets belong to the server they were entered for: a user who may edit a monitor must
+/// not be able to have them sent to another one, under its name or another.
+fn is_moved(old: &HttpSpec, new: &HttpSpec, connect: Option<&ConnectOptions>) -> bool {
+    let place = |connect: Option<&ConnectOptions>| {
+        connect.map(|connect| (connect.resolver.clone(), connect.connect_to.clone()))
+    };
+    let nowhere_else = Some((None, None));
+    let place = |connect| place(connect).or(nowhere_else.clone());
+    old.url.url().origin() != new.url.url().origin()
+        || place(old.connect.as_deref()) != place(connect)
 }
 
 fn placeholder_http() -> HttpSpec {
     HttpSpec::new(HttpUrl::parse("http://localhost/").expect("a valid URL"))
 }
 
-fn set<T>(place: &mut T, sent: Option<T>) {
+pub(super) fn set<T>(place: &mut T, sent: Option<T>) {
     if let Some(value) = sent {
         *place = value;
     }
 }
 
-pub(super) fn show(http: &HttpSpec) -> SpecFields<'_> {
+pub(super) fn show(http: &HttpSpec, default_body: u32) -> SpecFields<'_> {
+    let options = http.options.as_deref();
+    let version = options.map(|options| options.version).unwrap_or_default();
+    let certificate = options.and_then(|options| options.client_certificate.as_ref());
+    let proxy = options.and_then(|options| options.proxy.as_ref());
     let body = HttpBody {
         keyword: &http.keyword,
         url: http.url.as_str(),
@@ -146,6 +216,14 @@ pub(super) fn show(http: &HttpSpec) -> SpecFields<'_> {
         headers: http.headers.as_str(),
         accepted_status_codes: http.accepted.items().collect(),
         max_redirects: http.max_redirects,
+        oauth2: options.and_then(|options| options.oauth2.as_ref()).map(Oauth2Body::of),
+        client_certificate: certificate.map(ClientCertificateBody::of),
+        ca: http.ca(),
+        cookies: options.is_some_and(|options| options.cookies),
+        proxy: proxy.map(Proxy::shown).unwrap_or_default(),
+        version: version.as_str(),
+        cache_buster: options.is_some_and(|options| options.cache_buster),
+        max_body: options.and_then(|options| options.max_body).unwrap_or(default_body),
     };
     SpecFields { http: Some(body), ..SpecFields::default() }
 }
@@ -156,6 +234,14 @@ pub(super) fn examples() -> Vec<serde_json::Value> {
         serde_json::json!({"type": "http", "tags": "a, b,,a", "http": {"url": "https://example.com",
         "accepted_status_codes": "200-299, 301", "authentication_type": "None",
         "headers": "{\"X-A\": \"1\"}", "method": "post", "body": "x"}}),
+        serde_json::json!({"type": "http", "ip_family": "both", "resolver": "9.9.9.9:5353",
+            "connect_to": "origin.example", "http": {"url": "https://example.com",
+            "authentication_type": "bearer", "token": "abc.def", "cookies": true,
+            "proxy": "socks5://ann:secret@proxy.example:1080", "version": "1.1",
+            "cache_buster": true, "max_body": 2048}}),
+        serde_json::json!({"type": "http", "http": {"url": "https://example.com",
+            "authentication_type": "oauth2", "oauth2": {"token_url": "https://id.example/token",
+                "client_id": "wakeful", "client_secret": "secret", "scope": "read"}}}),
     ]
 }
 

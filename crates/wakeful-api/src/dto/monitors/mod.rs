@@ -7,15 +7,20 @@ pub(crate) mod api;
 pub(crate) mod assertions;
 pub(crate) mod bulk;
 pub(crate) mod certificate;
+mod client_certificate;
+mod connect;
 mod dns;
+mod domain;
 mod group;
 mod health;
 mod http;
+mod http_options;
 mod ping;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod row;
 mod tcp;
+mod tls;
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -30,40 +35,59 @@ use wakeful_engine::{LinkedNotifier, MonitorView};
 use self::api::{ApiBody, SaveApi};
 use self::assertions::{AssertionBody, SaveAssertion};
 use self::dns::{DnsBody, SaveDns};
+use self::domain::{DomainBody, SaveDomain};
 use self::group::{GroupBody, SaveGroup};
 use self::health::{DegradedBody, SaveDegraded, SaveSlo, SloBody};
 use self::http::{HttpBody, SaveHttp};
 use self::ping::{PingBody, SavePing};
 use self::request::{TextOrList, TextOrNumber};
 use self::response::{blocked, millis, ping_url, push_url};
+use self::tls::{SaveTls, TlsBody};
 use super::Fields;
 use super::enums::{
-    DependencyKind, EvidenceLevel, KnownMonitorType, MonitorHealth, MonitorStatus, MonitorType,
-    NotifierType, Reason, Severity,
+    DependencyKind, EvidenceLevel, IpFamily, KnownMonitorType, MonitorHealth, MonitorStatus,
+    MonitorType, NotifierType, Reason, Severity,
 };
 
 /// Reads the settings of a type: those that are sent, and otherwise those of `old`.
 fn read(kind: Kind, fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
+    if matches!(kind, Kind::Api | Kind::Dns | Kind::Domain | Kind::Group) {
+        connect::refuse(fields, kind);
+    }
     match kind {
         Kind::Api => api::read(fields, old),
         Kind::Dns => dns::read(fields, old),
+        Kind::Domain => domain::read(fields, old),
         Kind::Group => group::read(fields, old),
         Kind::Http => http::read(fields, old),
         Kind::HttpKeyword => http::read_with_keyword(fields, old),
         Kind::Ping => ping::read(fields, old),
         Kind::Tcp => tcp::read(fields, old),
+        Kind::Tls => tls::read(fields, old),
     }
 }
 
 /// The fields of `MonitorBody` that depend on the type.
 fn show(spec: &Spec) -> SpecFields<'_> {
-    match spec {
+    let shown = match spec {
         Spec::Api(api) => api::show(api),
         Spec::Dns(dns) => dns::show(dns),
+        Spec::Domain(domain) => domain::show(domain),
         Spec::Group(group) => group::show(group),
-        Spec::Http(http) | Spec::HttpKeyword(http) => http::show(http),
+        Spec::Http(http) => http::show(http, http::MAX_BODY),
+        Spec::HttpKeyword(http) => http::show(http, http::MAX_KEYWORD_BODY),
         Spec::Ping(ping) => ping::show(ping),
         Spec::Tcp(tcp) => tcp::show(tcp),
+        Spec::Tls(tls) => tls::show(tls),
+    };
+    let connect = spec.connect();
+    let connects = !matches!(spec, Spec::Api(_) | Spec::Dns(_) | Spec::Domain(_) | Spec::Group(_));
+    let family = connect.map(|connect| connect.ip_family).unwrap_or_default();
+    SpecFields {
+        ip_family: connects.then(|| family.as_str()),
+        resolver: connect.and_then(|connect| Some(connect.resolver.as_ref()?.as_str())),
+        connect_to: connect.and_then(|connect| Some(connect.connect_to.as_ref()?.as_str())),
+        ..shown
     }
 }
 
@@ -73,11 +97,13 @@ fn examples(kind: Kind) -> Vec<serde_json::Value> {
     match kind {
         Kind::Api => api::examples(),
         Kind::Dns => dns::examples(),
+        Kind::Domain => domain::examples(),
         Kind::Group => group::examples(),
         Kind::Http => http::examples(),
         Kind::HttpKeyword => http::examples_with_keyword(),
         Kind::Ping => ping::examples(),
         Kind::Tcp => tcp::examples(),
+        Kind::Tls => tls::examples(),
     }
 }
 
@@ -91,6 +117,11 @@ struct SpecFields<'a> {
     grace: Option<u64>,
     ping: Option<PingBody>,
     api: Option<ApiBody<'a>>,
+    tls: Option<TlsBody<'a>>,
+    domain: Option<DomainBody<'a>>,
+    ip_family: Option<&'static str>,
+    resolver: Option<&'a str>,
+    connect_to: Option<&'a str>,
 }
 
 /// A monitor to create (without `monitorid`) or to change. Fields may also be sent in the
@@ -133,16 +164,29 @@ pub(crate) struct SaveMonitor {
     /// Comma-separated tags, or an array of strings.
     #[schema(value_type = Option<TextOrList>)]
     tags: (),
-    /// For dns, ping and tcp.
+    /// For dns, domain, ping, tcp and tls.
     hostname: Option<String>,
-    /// For tcp, and for dns if it is not 53; for ping it is stored but not used.
+    /// For tcp, for dns if it is not 53, and for tls if it is not 443; for ping it is stored but
+    /// not used.
     #[schema(value_type = Option<TextOrNumber>)]
     port: (),
     http: Option<SaveHttp>,
     dns: Option<SaveDns>,
     ping: Option<SavePing>,
+    tls: Option<SaveTls>,
+    domain: Option<SaveDomain>,
     group: Option<SaveGroup>,
     api: Option<SaveApi>,
+    /// The address family of the connection, for http, ping, tcp and tls: any (the default), 4, 6,
+    /// or both, which checks over each; a failure of only one is a warning.
+    #[schema(value_type = Option<IpFamily>)]
+    ip_family: (),
+    /// For the same types: `ip` or `ip:port` of a name server to query instead of the resolvers of
+    /// the system; an empty string removes it.
+    resolver: Option<String>,
+    /// For the same types: a name or an address to connect to instead of the target, whose name is
+    /// still sent; an empty string removes it.
+    connect_to: Option<String>,
     /// What it is for, at most 2,000 characters.
     #[schema(max_length = 2000)]
     description: Option<String>,
@@ -191,8 +235,17 @@ pub(crate) struct MonitorBody<'a> {
     http: Option<HttpBody<'a>>,
     dns: Option<DnsBody<'a>>,
     ping: Option<PingBody>,
+    tls: Option<TlsBody<'a>>,
+    domain: Option<DomainBody<'a>>,
     hostname: Option<&'a str>,
     port: Option<String>,
+    /// Over which address family it connects; null for types that do not connect to a target.
+    #[schema(value_type = Option<IpFamily>)]
+    ip_family: Option<&'static str>,
+    /// The name server to query instead of the resolvers of the system.
+    resolver: Option<&'a str>,
+    /// What to connect to instead of the target.
+    connect_to: Option<&'a str>,
     notifiers: Vec<LinkedBody<'a>>,
     heartbeat_interval: u32,
     upside_down_mode: bool,
@@ -289,7 +342,9 @@ pub(crate) struct MonitorBody<'a> {
 impl<'a> MonitorBody<'a> {
     pub(crate) fn of(view: &'a MonitorView, public_url: &str) -> Self {
         let MonitorView { monitor, state, revision, maintenance, .. } = view;
-        let SpecFields { http, dns, group, hostname, port, grace, ping, api } = show(&monitor.spec);
+        let spec = show(&monitor.spec);
+        let SpecFields { http, dns, group, hostname, port, grace, ping, api, tls, domain, .. } =
+            spec;
         let degradation = state.degradation();
         Self {
             monitorid: monitor.id,
@@ -299,8 +354,13 @@ impl<'a> MonitorBody<'a> {
             http,
             dns,
             ping,
+            tls,
+            domain,
             hostname,
             port,
+            ip_family: spec.ip_family,
+            resolver: spec.resolver,
+            connect_to: spec.connect_to,
             notifiers: view.notifiers.iter().map(LinkedBody::of).collect(),
             heartbeat_interval: monitor.heartbeat_interval.seconds(),
             upside_down_mode: monitor.upside_down_mode,

@@ -2,15 +2,17 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::monitors::spec::{Echoes, Kind, PingSpec, Spec};
+use wakeful_core::monitors::spec::{Echoes, Hostname, Kind, PingSpec, Spec};
 
-use super::SpecFields;
 use super::request::{hostname, optional_port};
+use super::{SpecFields, connect};
 use crate::dto::Fields;
 
 pub(super) fn read(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
     let hostname = hostname(fields, old);
     let port = optional_port(fields, old.filter(|old| old.kind() == Kind::Ping));
+    let host = hostname.as_ref().map(Hostname::host);
+    let connect = connect::read(fields, old, host);
     let old = match old {
         Some(Spec::Ping(ping)) => ping.echoes,
         _ => Echoes::default(),
@@ -20,7 +22,7 @@ pub(super) fn read(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
         spacing: fields.optional_number("spacing", Echoes::parse_spacing).unwrap_or(old.spacing),
         size: fields.optional_number("size", Echoes::parse_size).unwrap_or(old.size),
     });
-    hostname.map(|hostname| Spec::Ping(PingSpec { hostname, port, echoes }))
+    hostname.map(|hostname| Spec::Ping(PingSpec { hostname, port, echoes, connect }))
 }
 
 /// The echoes of one check.

@@ -124,7 +124,12 @@ fn interval(
         return previous.or(Some(Interval::DEFAULT));
     }
     let is_api = kind.or(stored.map(|old| old.spec.kind())) == Some(Kind::Api);
-    let parse = if is_api { Interval::of_api } else { Interval::new };
+    let is_domain = kind.or(stored.map(|old| old.spec.kind())) == Some(Kind::Domain);
+    let parse = match () {
+        () if is_api => Interval::of_api,
+        () if is_domain => Interval::of_domain,
+        () => Interval::new,
+    };
     let sent = fields.optional_number("heartbeat_interval", parse);
     // That of another type may be too long.
     sent.or_else(|| fields.accept("heartbeat_interval", parse(previous?.seconds().into())))
@@ -277,12 +282,25 @@ pub(super) fn optional_port(fields: &mut Fields, old: Option<&Spec>) -> Option<u
     sent.unwrap_or_else(|| old.and_then(Spec::port))
 }
 
-/// Whether a stored password is deleted because the URL now points to another server, and
-/// the request neither sets nor removes it.
+/// Whether a stored password or other secret is deleted because the monitor now has another
+/// server, and the request neither sets nor removes it.
 pub(crate) fn drops_password(fields: &mut Fields, stored: &Monitor, draft: &MonitorDraft) -> bool {
-    let sent = fields.within("http", |fields| fields.has("password"));
-    let had = stored.spec.secret().is_some();
-    had && !sent && draft.spec.http().is_some() && draft.spec.secret().is_none()
+    if stored.spec.kind() != draft.spec.kind() && draft.spec.http().is_none() {
+        return false;
+    }
+    let (old, new) = (&stored.spec, &draft.spec);
+    let password = (old.secret().is_some() && new.secret().is_none()).then_some("password");
+    let kept = new.secrets();
+    let lost = old.secrets().into_keys().filter(|path| !kept.contains_key(path));
+    let object = if new.http().is_some() { "http" } else { "tls" };
+    let mut lost = password.map(str::to_owned).into_iter().chain(lost);
+    fields.within(object, |fields| {
+        lost.any(|path| match path.split_once('.') {
+            Some((object, field)) => !fields.within(object, |fields| fields.has(field)),
+            None if path == "client_key" => !fields.has("client_certificate"),
+            None => !fields.has(&path),
+        })
+    })
 }
 
 pub(super) fn texts(items: &[String]) -> impl Iterator<Item = &str> {

@@ -2,8 +2,8 @@
 
 use wakeful_core::monitors::spec::{Kind, Spec, TcpSpec, port};
 
-use super::SpecFields;
 use super::request::hostname;
+use super::{SpecFields, connect};
 use crate::dto::Fields;
 
 pub(super) fn read(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
@@ -11,7 +11,9 @@ pub(super) fn read(fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
     let previous = old.filter(|old| old.kind() != Kind::Ping).and_then(Spec::port);
     let port = fields.optional_text_or_number("port", port).or(previous);
     let port = fields.require("port", port);
-    Some(Spec::Tcp(TcpSpec { hostname: hostname?, port: port? }))
+    let hostname = hostname?;
+    let connect = connect::read(fields, old, Some(hostname.host()));
+    Some(Spec::Tcp(TcpSpec { hostname, port: port?, connect }))
 }
 
 pub(super) fn show(tcp: &TcpSpec) -> SpecFields<'_> {

@@ -24,8 +24,11 @@ impl DnsSpec {
     /// The server to query. The port is the monitor's, then the resolver's own,
     /// then 53.
     pub fn server(&self) -> SocketAddr {
-        let port = self.port.or(self.resolver_server.port).unwrap_or(DEFAULT_PORT);
-        SocketAddr::new(self.resolver_server.ip, port)
+        let mut server = self.resolver_server.address();
+        if let Some(port) = self.port {
+            server.set_port(port);
+        }
+        server
     }
 
     pub(super) fn target(&self) -> String {
@@ -57,6 +60,11 @@ impl Resolver {
 
     pub fn as_str(&self) -> &str {
         &self.as_sent
+    }
+
+    /// With port 53 unless it has another.
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::new(self.ip, self.port.unwrap_or(DEFAULT_PORT))
     }
 }
 

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
 
+use super::connect::ConnectOptions;
+use super::request::{RequestOptions, Secrets};
 use crate::Invalid;
 use crate::monitors::headers::Headers;
 use crate::monitors::reject_nul;
@@ -29,11 +31,15 @@ pub struct HttpSpec {
     pub headers: Headers,
     pub authentication: Authentication,
     pub username: Username,
-    #[serde(skip, default = "no_password")]
+    #[serde(skip, default = "Secret::empty")]
     pub password: Secret,
     pub ignore_tls_error: bool,
     pub certificate_expiry_notification: bool,
     pub max_redirects: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Box<RequestOptions>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect: Option<Box<ConnectOptions>>,
 }
 
 impl HttpSpec {
@@ -48,10 +54,12 @@ impl HttpSpec {
             headers: Headers::default(),
             authentication: Authentication::default(),
             username: Username::default(),
-            password: no_password(),
+            password: Secret::empty(),
             ignore_tls_error: false,
             certificate_expiry_notification: false,
             max_redirects: MAX_REDIRECTS,
+            options: None,
+            connect: None,
         }
     }
 
@@ -63,20 +71,47 @@ impl HttpSpec {
     /// Removes what only those who may edit the monitor may see.
     pub(super) fn redact(&mut self) {
         self.username = Username::default();
-        self.password = no_password();
+        self.password = Secret::empty();
         self.headers = Headers::default();
         self.body = Body::default();
+        if let Some(options) = &mut self.options {
+            options.redact();
+        }
     }
 
-    /// Removes the part that is stored encrypted: the password, and headers and body,
-    /// which may contain tokens.
+    /// Whether a node or probe of the first versions would send another request.
+    pub fn has_options(&self) -> bool {
+        self.options.is_some() || !self.authentication.kind.is_plain()
+    }
+
+    /// The authorities that it trusts in addition to those of the system.
+    pub fn ca(&self) -> &str {
+        self.options.as_ref().map_or("", |options| &options.ca)
+    }
+
+    pub(super) fn secrets(&self) -> Secrets {
+        self.options.as_ref().map(|options| options.secrets()).unwrap_or_default()
+    }
+
+    /// `None` if one of them is damaged.
+    pub(super) fn set_secrets(&mut self, secrets: &Secrets) -> Option<()> {
+        if secrets.is_empty() && self.options.is_none() {
+            return Some(());
+        }
+        self.options.get_or_insert_default().set_secrets(secrets)
+    }
+
+    /// Removes the part that is stored encrypted: the password and other secrets, and headers
+    /// and body, which may contain tokens.
     pub(super) fn take_sealed_part(&mut self) -> Option<Secret> {
-        let password = std::mem::replace(&mut self.password, no_password());
+        let password = std::mem::replace(&mut self.password, Secret::empty());
         let (headers, body) = (std::mem::take(&mut self.headers), std::mem::take(&mut self.body));
-        if headers == Headers::default() && body == Body::default() {
+        let secrets = self.secrets();
+        let _ = self.set_secrets(&Secrets::new());
+        if headers == Headers::default() && body == Body::default() && secrets.is_empty() {
             return Some(password).filter(|password| !password.expose().is_empty());
         }
-        let sealed = Sealed { password: password.expose().to_owned(), headers, body };
+        let sealed = Sealed { password: password.expose().to_owned(), headers, body, secrets };
         let json = serde_json::to_string(&sealed).expect("texts only");
         Some(Secret::new(format!("{SEALED_PREFIX}{json}")))
     }
@@ -86,10 +121,10 @@ impl HttpSpec {
             self.password = sealed.clone();
             return Some(());
         };
-        let Sealed { password, headers, body } = serde_json::from_str(json).ok()?;
+        let Sealed { password, headers, body, secrets } = serde_json::from_str(json).ok()?;
         self.password = Secret::new(password);
         (self.headers, self.body) = (headers, body);
-        Some(())
+        self.set_secrets(&secrets)
     }
 }
 
@@ -99,6 +134,8 @@ struct Sealed {
     password: String,
     headers: Headers,
     body: Body,
+    #[serde(default, skip_serializing_if = "Secrets::is_empty")]
+    secrets: Secrets,
 }
 
 /// Marks `Sealed`; no password begins with it.
@@ -120,10 +157,6 @@ pub fn max_redirects(number: u64) -> Result<u8, Invalid> {
         .ok()
         .filter(|number| *number <= MAX_REDIRECTS)
         .ok_or_else(|| Invalid::new(format!("must be a whole number from 0 to {MAX_REDIRECTS}")))
-}
-
-fn no_password() -> Secret {
-    Secret::new("")
 }
 
 fn bounded(text: &str, longest: usize) -> Result<&str, Invalid> {
@@ -176,7 +209,17 @@ named_enum! {
     pub enum AuthenticationKind {
         None = "none",
         Basic = "basic",
+        Bearer = "bearer",
+        Digest = "digest",
         Ntlm = "ntlm",
+        Oauth2 = "oauth2",
+    }
+}
+
+impl AuthenticationKind {
+    /// Whether the first versions know it.
+    fn is_plain(self) -> bool {
+        matches!(self, Self::None | Self::Basic | Self::Ntlm)
     }
 }
 
@@ -189,7 +232,8 @@ impl Authentication {
         }
         let same = |kind: &&AuthenticationKind| kind.as_str().eq_ignore_ascii_case(word);
         let kind = AuthenticationKind::ALL.iter().find(same);
-        let kind = kind.ok_or_else(|| Invalid::new("must be none, basic or ntlm"))?;
+        let known = AuthenticationKind::ALL.iter().map(|kind| kind.as_str());
+        let kind = kind.ok_or_else(|| Invalid::one_of(known))?;
         Ok(Self { kind: *kind, as_sent: text.to_owned() })
     }
 
@@ -300,12 +344,13 @@ mod tests {
             ("None", AuthenticationKind::None),
             ("BASIC", AuthenticationKind::Basic),
             ("Ntlm", AuthenticationKind::Ntlm),
+            ("Digest", AuthenticationKind::Digest),
         ] {
             let parsed = Authentication::parse(text).expect("known");
             assert_eq!((parsed.kind, parsed.as_sent()), (kind, text));
         }
         assert_eq!(Authentication::parse(" ").expect("known").as_sent(), "none");
-        assert!(Authentication::parse("digest").is_err());
+        assert!(Authentication::parse("kerberos").is_err());
     }
 
     #[test]

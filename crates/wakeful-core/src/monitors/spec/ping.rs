@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+use super::connect::ConnectOptions;
 use crate::Invalid;
 use crate::monitors::hostname::Hostname;
 
@@ -15,11 +16,13 @@ pub struct PingSpec {
     pub port: Option<u16>,
     #[serde(default, skip_serializing_if = "Echoes::is_default")]
     pub echoes: Echoes,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect: Option<Box<ConnectOptions>>,
 }
 
 impl PingSpec {
     pub fn of(hostname: Hostname) -> Self {
-        Self { hostname, port: None, echoes: Echoes::default() }
+        Self { hostname, port: None, echoes: Echoes::default(), connect: None }
     }
 }
 

@@ -34,7 +34,8 @@ impl BuiltinTemplate {
 
     /// Whether the receiver has no equivalent of this type of event: nothing is sent to it.
     pub fn skips(self, kind: &str) -> bool {
-        matches!(self, Self::UptimeKuma) && [event::DEGRADED, event::RESTORED].contains(&kind)
+        matches!(self, Self::UptimeKuma)
+            && [event::DEGRADED, event::RESTORED, event::CHANGED].contains(&kind)
     }
 
     /// Whether the receiver expects JSON at the root of its server. The path of the URL is

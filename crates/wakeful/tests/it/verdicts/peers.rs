@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use wakeful_core::time::Millis;
 use wakeful_testkit::{Authority, DnsReply, HttpsServer, Identity, NameServer};
 
 use super::lossy_echo::LossyEcho;
@@ -102,6 +103,12 @@ pub(super) struct Peers {
     pub(super) old_tls: Peer,
     pub(super) stalling: Peer,
     pub(super) plaintext: Peer,
+    pub(super) failing_proxy: Peer,
+    pub(super) mail_without_tls: Peer,
+    /// It sends more than the response to STARTTLS before the handshake.
+    pub(super) injecting_mail: Peer,
+    /// A client whom a server trusts.
+    pub(super) client: Identity,
     /// A port that nothing listens on.
     pub(super) closed_port: u16,
     pub(super) authority: Authority,
@@ -150,6 +157,18 @@ impl Peers {
             old_tls: Peer::replying(hello).await,
             stalling: Peer::replying(b"").await,
             plaintext: Peer::replying(b"HTTP/1.1 400 Bad Request\r\n\r\n").await,
+            failing_proxy: Peer::replying(b"HTTP/1.1 502 Bad Gateway\r\n\r\n").await,
+            mail_without_tls: Peer::start(|stream| serve_mail(stream, "250 mail.test\r\n", ""))
+                .await,
+            injecting_mail: Peer::start(|stream| {
+                serve_mail(
+                    stream,
+                    "250-mail.test\r\n250 STARTTLS\r\n",
+                    "220 go\r\n250 injected\r\n",
+                )
+            })
+            .await,
+            client: authority.issue("client.test"),
             closed_port: closed.local_addr().unwrap().port(),
             authority,
             _names: [name_server(0).await, name_server(1).await],
@@ -212,6 +231,18 @@ async fn respond(mut stream: TcpStream, site: Arc<Site>) -> io::Result<()> {
             let fails = region.is_some_and(|region| failing.split('+').any(|one| one == region));
             if fails { answer("503", "", "") } else { page("Welcome to the shop") }
         }
+        ["", "changing", _] => page(&format!("version {}", site.count(path).min(1))),
+        ["", "token"] => {
+            page(r#"{"access_token": "good", "token_type": "bearer", "expires_in": 60}"#)
+        }
+        ["", "bearer"] if request.contains("authorization: Bearer good\r\n") => page("private"),
+        ["", "bearer"] => answer("401", "WWW-Authenticate: Bearer\r\n", ""),
+        ["", "digest"] => {
+            let challenge = "Digest realm=\"shop\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256";
+            answer("401", &format!("WWW-Authenticate: {challenge}\r\n"), "")
+        }
+        ["", "rdap", state, "domain", "shop.test"] => registration(state),
+        ["", "rdap", ..] => answer("404", "", ""),
         ["", "queue"] => page(r#"{"queue": {"depth": 1834}}"#),
         ["", "empty"] => page(""),
         ["", "error"] => page("<h1>Database error</h1>"),
@@ -222,6 +253,35 @@ async fn respond(mut stream: TcpStream, site: Arc<Site>) -> io::Result<()> {
     };
     stream.write_all(&bytes).await?;
     stream.shutdown().await?;
+    wait_for_end(stream).await
+}
+
+/// What a registry knows about a domain in this state.
+#[expect(clippy::disallowed_methods, reason = "the service under test has the same clock")]
+fn registration(state: &str) -> Vec<u8> {
+    let (days, status) = match state {
+        "good" => (400, "active"),
+        "expiring" => (40, "active"),
+        "expired" => (-1, "active"),
+        "hold" => (400, "client hold"),
+        "busy" => return answer("429", "", ""),
+        _ => return answer("404", "", ""),
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let expires = Millis(i64::try_from(now).unwrap() + days * 86_400_000);
+    page(&format!(
+        r#"{{"objectClassName": "domain", "ldhName": "shop.test", "status": ["{status}"],
+            "events": [{{"eventAction": "expiration", "eventDate": "{expires}"}}]}}"#
+    ))
+}
+
+/// A mail server with these responses to EHLO and STARTTLS.
+async fn serve_mail(mut stream: TcpStream, hello: &str, go: &str) -> io::Result<()> {
+    stream.write_all(b"220 mail.test ESMTP\r\n").await?;
+    let _ = stream.read(&mut [0; 512]).await?;
+    stream.write_all(hello.as_bytes()).await?;
+    let _ = stream.read(&mut [0; 512]).await?;
+    stream.write_all(go.as_bytes()).await?;
     wait_for_end(stream).await
 }
 

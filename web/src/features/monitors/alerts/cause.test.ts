@@ -14,15 +14,17 @@ test("the day a certificate expires is shown as a date, in the reader's language
   expect(causeOf(over, en, "en-GB")).toBe("Certificate for shop.example expired on 15 Jan 2027.");
 });
 
-test("every sentence of the service about certificates is recognized", () => {
-  const sentences = [...rust.matchAll(/"(the certificate of \{subject\}[^"]+)"/g)].map(([, sentence]) => sentence ?? "");
-  expect(sentences.length).toBeGreaterThanOrEqual(4);
-  for (const sentence of sentences) {
+test("every sentence of the service about what expires is recognized", () => {
+  const find = (pattern: RegExp) => [...rust.matchAll(pattern)].map(([, found]) => found ?? "");
+  const sentences = find(/"(\{what\} \{subject\}[^"]+)"/g);
+  const things = find(/=> "(the [a-z ]+ of)"/g);
+  expect([sentences.length, things.length]).toEqual([4, 3]);
+  for (const sentence of sentences.flatMap((one) => things.map((what) => one.replace("{what}", what)))) {
     const said = sentence
       .replace("{subject}", "a.example")
       .replace("{not_after}", "2027-01-15T08:00:00.000Z")
       .replace(/\{\w*\}/, "3");
-    expect(causeOf(certificate(said), en, "en"), said).toMatch(/^Certificate for a\.example expire[sd] on Jan 15, 2027\.$/);
+    expect(causeOf(certificate(said), en, "en"), said).toMatch(/^(Certificate for|Client certificate of|Registration of) a\.example expire[sd] on Jan 15, 2027\.$/);
   }
 });
 

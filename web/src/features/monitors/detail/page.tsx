@@ -29,6 +29,7 @@ import { AlertRows } from "../alerts/rows";
 import { isLasting } from "../alerts/view";
 import { HeartbeatBars } from "../heartbeat-bars";
 import {
+  acceptValues,
   beatsQuery,
   checkNow,
   isCheckable,
@@ -126,6 +127,7 @@ function Detail({ monitor }: { monitor: Monitor }) {
           {t.detail.degraded(monitor.degraded_cause ?? "", monitor.reason ? (t.evidence.reasons[monitor.reason] ?? monitor.reason) : "")}
         </p>
       )}
+      <AcceptValues monitor={monitor} />
       <MonitorFacts monitor={monitor} />
       <Recent monitor={monitor} />
       {hasRemoteRegions(monitor) && <RegionsPanel monitor={monitor} room={MAX_BARS} />}
@@ -135,6 +137,32 @@ function Detail({ monitor }: { monitor: Monitor }) {
       <Notified monitor={monitor} />
       <Alerts id={monitor.monitorid} />
     </DetailLayout>
+  );
+}
+
+/** Shown while a pinned value differs from the accepted one. */
+function AcceptValues({ monitor }: { monitor: Monitor }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const errorMessage = useErrorMessage();
+  const [busy, setBusy] = useState(false);
+  const pinned = monitor.assertions.some(({ comparison, target }) => comparison === "unchanged" && target === "pinned");
+  if (!pinned || monitor.reason !== "changed") return null;
+  const accept = () => {
+    setBusy(true);
+    acceptValues(client, monitor.monitorid)
+      .then(() => showToast(t.assertions.accepted))
+      .catch((error: unknown) => showToast(errorMessage(error), true))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <May do="edit">
+      <div className={styles.accept}>
+        <Button variant="default" loading={busy} onClick={accept}>
+          {t.assertions.accept}
+        </Button>
+      </div>
+    </May>
   );
 }
 

@@ -21,10 +21,11 @@ export interface AssertionValues {
 export const MAX_ASSERTIONS = 20;
 
 const http: readonly Type[] = ["http", "http_keyword"];
-const all: readonly Type[] = [...http, "dns", "ping", "tcp"];
+const all: readonly Type[] = [...http, "dns", "ping", "tcp", "tls"];
 
 const supported: Record<AssertionSource, readonly Type[]> = {
-  status: http,
+  status: [...http, "domain"],
+  days_left: ["domain"],
   json: http,
   header: http,
   body: http,
@@ -37,11 +38,11 @@ const supported: Record<AssertionSource, readonly Type[]> = {
   code: ["dns"],
   ttl: ["dns"],
   dnssec: ["dns"],
-  response_time: all,
+  response_time: [...all, "domain"],
   loss: ["ping"],
   jitter: ["ping"],
-  certificate: http,
-  tls: http,
+  certificate: [...http, "tls"],
+  tls: [...http, "tls"],
   address: all,
 };
 
@@ -69,6 +70,7 @@ export const comparisons = valuesOfSet<Comparison>({
   not_exists: true,
   empty: true,
   not_empty: true,
+  unchanged: true,
 });
 
 /** Whether a comparison has no target. */

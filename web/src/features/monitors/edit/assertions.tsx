@@ -80,10 +80,23 @@ function Row({ form, row, place, change }: RowProps) {
         allowDeselect={false}
         onChange={(value) => {
           const comparison = value as Comparison | null;
-          if (comparison) change({ ...row, comparison, target: isUnary(comparison) ? "" : row.target });
+          if (comparison) change({ ...row, comparison, target: isUnary(comparison) || comparison === "unchanged" ? "" : row.target });
         }}
       />
-      {!isUnary(row.comparison) && (
+      {row.comparison === "unchanged" && (
+        <Select
+          {...field("target")}
+          aria-label={t.target}
+          data={[
+            { value: "", label: t.changeReported },
+            { value: "pinned", label: t.changePinned },
+          ]}
+          value={row.target}
+          allowDeselect={false}
+          onChange={(value) => change({ ...row, target: value ?? "" })}
+        />
+      )}
+      {!isUnary(row.comparison) && row.comparison !== "unchanged" && (
         <TextInput
           {...field("target")}
           aria-label={t.target}

@@ -26,7 +26,7 @@ import page from "../../../shared/ui/form-page.module.css";
 import styles from "./edit.module.css";
 import { useSave } from "./save";
 import { isOutdated, TryCheck, type Tested } from "./try-check";
-import { bodyOf, check, evidenceLevels, suggestedName, type Values } from "./values";
+import { bodyOf, check, evidenceLevels, ipFamilies, suggestedName, type Values } from "./values";
 
 interface Props {
   /** The monitor to edit; without it, a new one is created. */
@@ -286,19 +286,23 @@ const folded = [
   "flap_outages",
   "flap_within",
   "evidence",
+  "ip_family",
+  "resolver",
+  "connect_to",
   ...slowness,
 ];
 
 function Advanced({ form, id }: { form: MonitorForm; id: string | undefined }) {
   const t = useTexts();
   const [open, setOpen] = useState(false);
-  const { Advanced: Fields, advanced = [], Passive } = formOf(form.values.type);
+  const { Advanced: Fields, advanced = [], connects, Passive } = formOf(form.values.type);
   const wrong = [...folded, ...advanced].some((field) => form.errors[field] !== undefined);
   return (
     <details className={page.advanced} open={open || wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t.form.advanced}</summary>
       <div className={page.fields}>
         {Fields && <Fields form={form} />}
+        {connects && <Connection form={form} />}
         {!Passive && (
           <FieldPair>
             <TextInput {...duration(form, "timeout")} label={t.form.timeout} description={t.form.timeoutHelp} placeholder={t.form.auto} />
@@ -342,6 +346,25 @@ function Advanced({ form, id }: { form: MonitorForm; id: string | undefined }) {
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>
     </details>
+  );
+}
+
+/** How checks reach the target. */
+function Connection({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  return (
+    <>
+      <Select
+        {...choice(form, "ip_family", ipFamilies)}
+        label={t.form.ipFamily}
+        description={t.form.ipFamilyHelp}
+        data={ipFamilies.map((value) => ({ value, label: t.form.ipFamilies[value] }))}
+      />
+      <FieldPair>
+        <TextInput {...text(form, "resolver")} label={t.form.ownResolver} description={t.form.ownResolverHelp} placeholder="192.0.2.53" />
+        <TextInput {...text(form, "connect_to")} label={t.form.connectTo} description={t.form.connectToHelp} placeholder="192.0.2.10" />
+      </FieldPair>
+    </>
   );
 }
 

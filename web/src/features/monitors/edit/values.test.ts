@@ -21,7 +21,17 @@ const monitor: Monitor = {
     max_redirects: 0,
     ignore_tls_error: true,
     certificate_expiry_notification: false,
+    ca: "",
+    cache_buster: false,
+    client_certificate: { subject: "CN=client", not_after: "2027-01-01T00:00:00Z", fingerprint: "00" },
+    cookies: false,
+    max_body: 1_048_576,
+    proxy: "http://ann@proxy.example:3128",
+    version: "auto",
   },
+  ip_family: "both",
+  resolver: "192.0.2.53",
+  connect_to: "192.0.2.10",
   notifiers: [{ notifierid: "n1", name: "ops", type: "email" }],
   heartbeat_interval: 30,
   upside_down_mode: true,
@@ -73,8 +83,12 @@ describe("the form's values", () => {
       flap_outages: 4,
       flap_within: 3600,
     });
+    expect(body).toMatchObject({ ip_family: "both", resolver: "192.0.2.53", connect_to: "192.0.2.10" });
+    // What the form does not show, and the certificate, stay as they are.
+    const hidden = new Set(["ca", "cache_buster", "client_certificate", "cookies", "max_body", "version"]);
+    const shown = Object.fromEntries(Object.entries(monitor.http ?? {}).filter(([field]) => !hidden.has(field)));
     expect(body.http).toEqual({
-      ...monitor.http,
+      ...shown,
       accepted_status_codes: "200-299, 301",
       authentication_type: "basic",
     });
@@ -95,6 +109,8 @@ describe("the form's values", () => {
       ping: ["hostname", "ping"],
       tcp: ["hostname", "port"],
       dns: ["hostname", "port", "dns"],
+      tls: ["hostname", "port", "tls"],
+      domain: ["hostname", "domain"],
       api: ["grace", "api"],
       group: ["group"],
     } satisfies Record<Type, string[]>;

@@ -4,7 +4,7 @@
  * file in ../types.
  */
 import { formatDuration, parseDuration } from "../../../shared/lib/duration";
-import { find, valuesOfSet, type Severity } from "../../../shared/api/closed-sets";
+import { find, valuesOfSet, type IpFamily, type Severity } from "../../../shared/api/closed-sets";
 import type { Texts } from "../../../shared/i18n";
 import { types, type Monitor, type SaveMonitor, type Type } from "../data";
 import { LOCAL } from "../regions";
@@ -37,6 +37,9 @@ export interface Values extends TypeValues {
   flap_within: string;
   assertions: AssertionValues[];
   evidence: EvidenceLevel;
+  ip_family: IpFamily;
+  resolver: string;
+  connect_to: string;
   /** Milliseconds; empty for none. */
   "degraded.slow": number | "";
   "degraded.factor": number | "";
@@ -51,6 +54,8 @@ export interface Values extends TypeValues {
 }
 
 type EvidenceLevel = Monitor["evidence"];
+
+export const ipFamilies = valuesOfSet<IpFamily>({ any: true, "4": true, "6": true, both: true });
 
 export const evidenceLevels = valuesOfSet<EvidenceLevel>({ full: true, head: true, none: true });
 
@@ -78,6 +83,9 @@ export function initial(type: Type): Values {
     flap_within: formatDuration(3600),
     assertions: [],
     evidence: "full",
+    ip_family: "any",
+    resolver: "",
+    connect_to: "",
     "degraded.slow": "",
     "degraded.factor": "",
     "degraded.over": 3,
@@ -119,6 +127,9 @@ export function valuesOf(monitor: Monitor): Values {
     flap_within: formatDuration(monitor.flap_within),
     assertions: monitor.assertions as AssertionValues[],
     evidence: monitor.evidence,
+    ip_family: monitor.ip_family ?? "any",
+    resolver: monitor.resolver ?? "",
+    connect_to: monitor.connect_to ?? "",
     ...(monitor.degraded && {
       "degraded.slow": monitor.degraded.slow || ("" as const),
       "degraded.factor": monitor.degraded.factor || ("" as const),
@@ -182,6 +193,11 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     // Types without a check have none; those of another type are refused with a message.
     assertions: formOf(values.type).Passive ? [] : values.assertions,
     evidence: values.evidence,
+    ...(formOf(values.type).connects && {
+      ip_family: values.ip_family,
+      resolver: values.resolver.trim(),
+      connect_to: values.connect_to.trim(),
+    }),
     degraded: degradedOf(values),
     slo: sloOf(values),
     ...formOf(values.type).bodyOf(values),
@@ -258,6 +274,9 @@ export function labelsOf(t: Texts): Record<string, string> {
     flap_within: t.form.flapWithin,
     assertions: t.assertions.title,
     evidence: t.evidence.level,
+    ip_family: t.form.ipFamily,
+    resolver: t.form.ownResolver,
+    connect_to: t.form.connectTo,
     "degraded.slow": t.form.slow,
     "degraded.factor": t.form.slowFactor,
     "degraded.over": t.form.slowOver,

@@ -20,13 +20,32 @@ export interface HttpValues {
   "http.authentication_type": HttpAuthentication;
   "http.username": string;
   "http.password": string;
+  "http.token": string;
+  "http.oauth2.token_url": string;
+  "http.oauth2.client_id": string;
+  "http.oauth2.client_secret": string;
+  "http.oauth2.scope": string;
+  "http.proxy": string;
+  /** PEM; empty leaves the stored one unchanged. */
+  "http.client_certificate": string;
+  "http.client_key": string;
+  /** Whose certificate is stored; empty for none. */
+  storedCertificate: string;
+  removesCertificate: boolean;
   "http.max_redirects": number | "";
   "http.ignore_tls_error": boolean;
   "http.certificate_expiry_notification": boolean;
 }
 
 const methods = valuesOfSet<HttpMethod>({ GET: true, HEAD: true, POST: true, PUT: true, PATCH: true, DELETE: true, OPTIONS: true });
-const authentications = valuesOfSet<HttpAuthentication>({ none: true, basic: true, ntlm: true });
+const authentications = valuesOfSet<HttpAuthentication>({
+  none: true,
+  basic: true,
+  bearer: true,
+  digest: true,
+  ntlm: true,
+  oauth2: true,
+});
 
 export const http: TypeForm<HttpValues> = {
   defaults: {
@@ -39,6 +58,16 @@ export const http: TypeForm<HttpValues> = {
     "http.authentication_type": "none",
     "http.username": "",
     "http.password": "",
+    "http.token": "",
+    "http.oauth2.token_url": "",
+    "http.oauth2.client_id": "",
+    "http.oauth2.client_secret": "",
+    "http.oauth2.scope": "",
+    "http.proxy": "",
+    "http.client_certificate": "",
+    "http.client_key": "",
+    storedCertificate: "",
+    removesCertificate: false,
     "http.max_redirects": 10,
     "http.ignore_tls_error": false,
     "http.certificate_expiry_notification": true,
@@ -56,10 +85,20 @@ export const http: TypeForm<HttpValues> = {
     "http.authentication_type": t.form.authentication,
     "http.username": t.form.username,
     "http.password": t.auth.password,
+    "http.token": t.form.token,
+    "http.oauth2.token_url": t.form.tokenUrl,
+    "http.oauth2.client_id": t.form.clientId,
+    "http.oauth2.client_secret": t.form.clientSecret,
+    "http.oauth2.scope": t.form.scope,
+    "http.proxy": t.form.proxy,
+    "http.client_certificate": t.form.clientCertificate,
+    "http.client_key": t.form.clientKey,
+    removesCertificate: t.form.removeCertificate,
     "http.max_redirects": t.form.redirects,
     "http.ignore_tls_error": t.form.ignoreTls,
     "http.certificate_expiry_notification": t.form.certificate,
   }),
+  connects: true,
   Target: Url,
   Advanced: HttpAdvanced,
   advanced: [
@@ -70,6 +109,14 @@ export const http: TypeForm<HttpValues> = {
     "http.authentication_type",
     "http.username",
     "http.password",
+    "http.token",
+    "http.oauth2.token_url",
+    "http.oauth2.client_id",
+    "http.oauth2.client_secret",
+    "http.oauth2.scope",
+    "http.proxy",
+    "http.client_certificate",
+    "http.client_key",
     "http.max_redirects",
   ],
 };
@@ -85,6 +132,13 @@ function valuesOf({ http }: Monitor): Partial<HttpValues> {
     "http.body": http.body,
     "http.authentication_type": find(authentications, http.authentication_type.toLowerCase()) ?? "none",
     "http.username": http.username,
+    ...(http.oauth2 && {
+      "http.oauth2.token_url": http.oauth2.token_url,
+      "http.oauth2.client_id": http.oauth2.client_id,
+      "http.oauth2.scope": http.oauth2.scope,
+    }),
+    "http.proxy": http.proxy,
+    storedCertificate: http.client_certificate?.subject ?? "",
     "http.max_redirects": http.max_redirects,
     "http.ignore_tls_error": http.ignore_tls_error,
     "http.certificate_expiry_notification": http.certificate_expiry_notification,
@@ -92,7 +146,8 @@ function valuesOf({ http }: Monitor): Partial<HttpValues> {
 }
 
 function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
-  const authenticates = values["http.authentication_type"] !== "none";
+  const kind = values["http.authentication_type"];
+  const authenticates = usesPassword(kind);
   return {
     url: withScheme(values["http.url"]),
     method: values["http.method"],
@@ -104,10 +159,34 @@ function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
     ...(authenticates && { username: values["http.username"] }),
     // The service never returns passwords; an empty field leaves the stored one unchanged.
     ...(authenticates && values["http.password"] !== "" && { password: values["http.password"] }),
+    // The same for other secrets.
+    ...(kind === "bearer" && values["http.token"] !== "" && { token: values["http.token"] }),
+    ...(kind === "oauth2" && {
+      oauth2: {
+        token_url: values["http.oauth2.token_url"].trim(),
+        client_id: values["http.oauth2.client_id"],
+        scope: values["http.oauth2.scope"],
+        ...(values["http.oauth2.client_secret"] !== "" && { client_secret: values["http.oauth2.client_secret"] }),
+      },
+    }),
+    proxy: values["http.proxy"].trim(),
+    ...certificateOf(values),
     max_redirects: values["http.max_redirects"] === "" ? 10 : values["http.max_redirects"],
     ignore_tls_error: values["http.ignore_tls_error"],
     certificate_expiry_notification: values["http.certificate_expiry_notification"],
   };
+}
+
+/** An empty text removes the stored certificate. */
+function certificateOf(values: HttpValues): Pick<NonNullable<SaveMonitor["http"]>, "client_certificate" | "client_key"> {
+  if (values.removesCertificate) return { client_certificate: "" };
+  const [certificate, key] = [values["http.client_certificate"].trim(), values["http.client_key"].trim()];
+  return { ...(certificate !== "" && { client_certificate: certificate }), ...(key !== "" && { client_key: key }) };
+}
+
+/** Whether a login has a user name and a password. */
+function usesPassword(kind: HttpAuthentication): boolean {
+  return kind === "basic" || kind === "digest" || kind === "ntlm";
 }
 
 export function Url({ form }: { form: Form<HttpValues> }) {
@@ -167,9 +246,48 @@ export function HttpFields({ form }: { form: Form<HttpValues> }) {
         />
       )}
       <Login form={form} />
+      <ClientCertificate form={form} />
+      <TextInput
+        {...text(form, "http.proxy")}
+        label={t.form.proxy}
+        description={t.form.proxyHelp}
+        placeholder="http://proxy.example:3128"
+        autoComplete="off"
+        spellCheck={false}
+      />
       <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
       <Switch {...flag(form, "http.certificate_expiry_notification")} label={t.form.certificate} description={t.form.certificateHelp} />
       <Switch {...flag(form, "http.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
+    </>
+  );
+}
+
+/** The certificate that is presented to the server. The key is never shown. */
+function ClientCertificate({ form }: { form: Form<HttpValues> }) {
+  const t = useTexts();
+  const { storedCertificate: stored, removesCertificate } = form.values;
+  const pem = { autosize: true, minRows: 2, maxRows: 6, spellCheck: false, autoComplete: "off", classNames: { input: styles.code ?? "" } };
+  return (
+    <>
+      {!removesCertificate && (
+        <FieldPair>
+          <Textarea
+            {...text(form, "http.client_certificate")}
+            {...pem}
+            label={t.form.clientCertificate}
+            description={stored === "" ? t.form.clientCertificateHelp : t.form.clientCertificateStored(stored)}
+            placeholder="-----BEGIN CERTIFICATE-----"
+          />
+          <Textarea
+            {...text(form, "http.client_key")}
+            {...pem}
+            label={t.form.clientKey}
+            description={t.form.clientKeyHelp}
+            placeholder="-----BEGIN PRIVATE KEY-----"
+          />
+        </FieldPair>
+      )}
+      {stored !== "" && <Switch {...flag(form, "removesCertificate")} label={t.form.removeCertificate} />}
     </>
   );
 }
@@ -185,7 +303,26 @@ function Login({ form }: { form: Form<HttpValues> }) {
         description={t.form.authenticationHelp}
         data={authentications.map((value) => ({ value, label: t.form.authentications[value] }))}
       />
-      {authentication !== "none" && (
+      {authentication === "bearer" && (
+        <PasswordField form={form} field="http.token" label={t.form.token} description={t.form.tokenHelp} autoComplete="off" />
+      )}
+      {authentication === "oauth2" && (
+        <>
+          <TextInput {...text(form, "http.oauth2.token_url")} label={t.form.tokenUrl} inputMode="url" />
+          <FieldPair>
+            <TextInput {...text(form, "http.oauth2.client_id")} label={t.form.clientId} autoComplete="off" />
+            <PasswordField
+              form={form}
+              field="http.oauth2.client_secret"
+              label={t.form.clientSecret}
+              description={t.form.passwordHelp}
+              autoComplete="off"
+            />
+          </FieldPair>
+          <TextInput {...text(form, "http.oauth2.scope")} label={t.form.scope} />
+        </>
+      )}
+      {usesPassword(authentication) && (
         <FieldPair>
           <TextInput
             {...text(form, "http.username")}

@@ -1,15 +1,17 @@
 /** The form of each monitor type. A new type is a file and a line here; the compiler asks for the line. */
 import type { Type } from "../data";
 import { dns } from "./dns";
+import { domain } from "./domain";
 import { group } from "./group";
 import { http } from "./http";
 import { httpKeyword } from "./http-keyword";
 import { ping } from "./ping";
 import { push } from "./push";
 import { tcp } from "./tcp";
+import { tls } from "./tls";
 import type { TypeForm } from "./type-form";
 
-const forms = { http, http_keyword: httpKeyword, ping, tcp, dns, api: push, group } satisfies Record<Type, object>;
+const forms = { http, http_keyword: httpKeyword, ping, tcp, dns, tls, domain, api: push, group } satisfies Record<Type, object>;
 
 type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 

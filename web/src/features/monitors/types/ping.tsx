@@ -30,6 +30,7 @@ export const ping: TypeForm<PingValues> = {
     "ping.spacing": t.form.echoSpacing,
     "ping.size": t.form.echoSize,
   }),
+  connects: true,
   Target,
   Advanced,
   advanced: ["ping.count", "ping.spacing", "ping.size"],

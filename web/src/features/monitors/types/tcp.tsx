@@ -17,6 +17,7 @@ export const tcp: TypeForm<TcpValues> = {
   bodyOf: ({ hostname, port }) => ({ hostname: hostname.trim(), port }),
   suggestedName: ({ hostname, port }) => (port === "" ? hostname : `${hostname}:${port}`),
   labels: (t) => ({ hostname: t.form.host, port: t.form.port }),
+  connects: true,
   Target,
 };
 

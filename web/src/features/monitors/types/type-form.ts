@@ -19,6 +19,8 @@ export interface TypeForm<V extends object> {
   suggestedName(values: V): string;
   /** The labels of its fields. */
   labels(t: Texts): { [K in keyof V & string]?: string };
+  /** Whether its checks connect to a target, for which there are settings. */
+  connects?: true;
   Target: Fields<V>;
   /** Rarely used fields, in the collapsed section. */
   Advanced?: Fields<V>;

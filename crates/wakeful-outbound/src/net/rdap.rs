@@ -1,0 +1,241 @@
+//! The registries of domains, queried by RDAP over HTTP. A registry gets at most one query per
+//! second from this process, and its responses are cached: registrations change rarely.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, HeaderValue, LOCATION, USER_AGENT};
+use http::{HeaderMap, Method};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+use url::Url;
+use wakeful_core::domain::{Registration, Registries};
+use wakeful_core::observation::FaultKind;
+
+use super::error::ProbeError;
+use super::http::{Reply, Request, fetch_by};
+use super::tls::Trust;
+use super::{Deadline, Net, Trace};
+
+const IANA: &str = "https://data.iana.org/rdap/dns.json";
+const MAX_BOOTSTRAP_BYTES: usize = 2 << 20;
+const MAX_RESPONSE_BYTES: usize = 1 << 20;
+const BOOTSTRAP_TIMEOUT: Duration = Duration::from_secs(10);
+const BOOTSTRAP_LIFE: Duration = Duration::from_secs(7 * 86_400);
+/// When the list could not be read.
+const BOOTSTRAP_RETRY_INTERVAL: Duration = Duration::from_secs(600);
+const QUERY_INTERVAL: Duration = Duration::from_secs(1);
+const ANSWER_LIFE: Duration = Duration::from_secs(12 * 3_600);
+/// A name that is missing may be registered at any time.
+const NOT_FOUND_LIFE: Duration = Duration::from_secs(1_800);
+const MAX_ANSWERS: usize = 10_000;
+const MAX_REGISTRIES: usize = 2_000;
+const MAX_REDIRECTS: usize = 3;
+const USER_AGENT_VALUE: &str = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
+
+/// What a registry knows about a name.
+#[derive(Clone, Debug)]
+pub(crate) enum RdapAnswer {
+    Found(Arc<Registration>),
+    NotFound,
+}
+
+pub(crate) struct Rdap {
+    bootstrap: Bootstrap,
+    registries: tokio::sync::Mutex<Option<(Arc<Registries>, Instant)>>,
+    /// When a registry may be queried again.
+    next_query: Mutex<HashMap<String, Instant>>,
+    answers: Mutex<HashMap<(String, String), (RdapAnswer, Instant)>>,
+}
+
+/// Where the list of registries is.
+enum Bootstrap {
+    Url(Url),
+    File(PathBuf),
+}
+
+impl Default for Rdap {
+    fn default() -> Self {
+        Self::new(IANA)
+    }
+}
+
+impl Rdap {
+    /// A URL, or the path of a file.
+    pub(super) fn new(bootstrap: &str) -> Self {
+        let is_url = ["http://", "https://"].iter().any(|scheme| bootstrap.starts_with(scheme));
+        let url = bootstrap.parse().ok().filter(|_| is_url);
+        let bootstrap = url.map_or_else(|| Bootstrap::File(bootstrap.into()), Bootstrap::Url);
+        Self {
+            bootstrap,
+            registries: tokio::sync::Mutex::default(),
+            next_query: Mutex::default(),
+            answers: Mutex::default(),
+        }
+    }
+
+    /// The servers of all zones; those of large zones if the list cannot be read.
+    pub(crate) async fn registries(
+        &self,
+        net: &Net,
+        deadline: Deadline,
+        trace: &Trace,
+    ) -> Arc<Registries> {
+        let mut cached = self.registries.lock().await;
+        if let Some((registries, until)) = &*cached
+            && *until > Instant::now()
+        {
+            return Arc::clone(registries);
+        }
+        let read = match &self.bootstrap {
+            Bootstrap::File(path) => read_file(path.clone()).await,
+            Bootstrap::Url(url) => {
+                let left = deadline.at().saturating_duration_since(Instant::now());
+                let within = Deadline::within(BOOTSTRAP_TIMEOUT.min(left / 2));
+                let reply = get(net, trace, url.clone(), MAX_BOOTSTRAP_BYTES, within).await.ok();
+                reply.and_then(|reply| Registries::read(&reply.body))
+            }
+        };
+        let life = if read.is_some() { BOOTSTRAP_LIFE } else { BOOTSTRAP_RETRY_INTERVAL };
+        // An old list is better than a short one.
+        let old = cached.take().map(|(registries, _)| registries);
+        let registries = match read {
+            Some(read) => Arc::new(read),
+            None => {
+                tracing::warn!("reading the list of RDAP servers failed, retrying in 10 min");
+                old.unwrap_or_else(|| Arc::new(Registries::known()))
+            }
+        };
+        *cached = Some((Arc::clone(&registries), Instant::now() + life));
+        registries
+    }
+
+    /// What the registry knows about a name.
+    pub(crate) async fn query(
+        &self,
+        net: &Net,
+        server: &Url,
+        name: &str,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<RdapAnswer, ProbeError> {
+        let key = (server.to_string(), name.to_owned());
+        if let Some((answer, until)) = lock(&self.answers).get(&key)
+            && *until > Instant::now()
+        {
+            return Ok(answer.clone());
+        }
+        let url = domain_url(server, name)
+            .ok_or_else(|| ProbeError::fault(FaultKind::Config, "this name cannot be queried"))?;
+        let left = deadline.at().saturating_duration_since(Instant::now());
+        // Not all of the time: the result must be returned before the deadline.
+        let limit = Deadline::within(left.mul_f64(0.9));
+        self.turn(server, limit).await?;
+        let reply = get(net, trace, url.clone(), MAX_RESPONSE_BYTES, limit).await;
+        let reply = reply.map_err(|error| match error {
+            ProbeError::Down(_, _, why) => unavailable(server, &why),
+            ours => ours,
+        })?;
+        trace.transcript.push(format!("GET {url}: {}", reply.status.as_u16()));
+        let (answer, life) = match reply.status.as_u16() {
+            200 => {
+                let registration = Registration::read(&reply.body)
+                    .ok_or_else(|| unavailable(server, "its response is not valid"))?;
+                (RdapAnswer::Found(Arc::new(registration)), ANSWER_LIFE)
+            }
+            404 => (RdapAnswer::NotFound, NOT_FOUND_LIFE),
+            status => return Err(unavailable(server, &format!("status {status}"))),
+        };
+        let mut answers = lock(&self.answers);
+        make_room(&mut answers, MAX_ANSWERS, |(_, until)| *until);
+        answers.insert(key, (answer.clone(), Instant::now() + life));
+        Ok(answer)
+    }
+
+    /// Waits for the turn of this query at the registry.
+    async fn turn(&self, server: &Url, deadline: Deadline) -> Result<(), ProbeError> {
+        let now = Instant::now();
+        let at = {
+            let mut next = lock(&self.next_query);
+            make_room(&mut next, MAX_REGISTRIES, |next| *next);
+            let host = server.host_str().unwrap_or_default().to_owned();
+            let next = next.entry(host).or_insert(now);
+            let at = (*next).max(now);
+            if at >= deadline.at() {
+                let message = "too many domains of this registry are to be checked at this time";
+                return Err(ProbeError::fault(FaultKind::Resources, message));
+            }
+            *next = at + QUERY_INTERVAL;
+            at
+        };
+        tokio::time::sleep_until(at).await;
+        Ok(())
+    }
+}
+
+async fn read_file(path: PathBuf) -> Option<Registries> {
+    let length = tokio::fs::metadata(&path).await.ok()?.len();
+    if length > MAX_BOOTSTRAP_BYTES as u64 {
+        return None;
+    }
+    Registries::read(&tokio::fs::read(&path).await.ok()?)
+}
+
+/// The response to a request, after a few redirects. Each of them passes the guard.
+async fn get(
+    net: &Net,
+    trace: &Trace,
+    url: Url,
+    cap: usize,
+    deadline: Deadline,
+) -> Result<Reply, ProbeError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/rdap+json, application/json"));
+    headers.insert(USER_AGENT, HeaderValue::from_static(USER_AGENT_VALUE));
+    let (method, body, trust) = (Method::GET, Bytes::new(), Trust::Required);
+    let mut request = Request { method, url, headers, body, trust };
+    for _ in 0..=MAX_REDIRECTS {
+        let reply = fetch_by(net, trace.dial.clone(), &request, cap, deadline).await?;
+        let location = reply.headers.get(LOCATION).and_then(|value| value.to_str().ok());
+        let next = location.and_then(|location| request.url.join(location).ok());
+        match next.filter(|_| reply.status.is_redirection()) {
+            Some(next) => request.url = next,
+            None => return Ok(reply),
+        }
+    }
+    Err(ProbeError::fault(FaultKind::Network, "the registry redirects too often"))
+}
+
+/// `<base>domain/<name>`.
+fn domain_url(server: &Url, name: &str) -> Option<Url> {
+    let mut base = server.clone();
+    if !base.path().ends_with('/') {
+        base.set_path(&format!("{}/", base.path()));
+    }
+    base.join(&format!("domain/{name}")).ok()
+}
+
+fn unavailable(server: &Url, why: &str) -> ProbeError {
+    let host = server.host_str().unwrap_or_default();
+    ProbeError::fault(
+        FaultKind::Network,
+        format!("the registry {host} gives no information: {why}"),
+    )
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what has expired, or all, from a full map.
+fn make_room<K: Eq + Hash, V>(map: &mut HashMap<K, V>, max: usize, until: impl Fn(&V) -> Instant) {
+    if map.len() >= max {
+        let now = Instant::now();
+        map.retain(|_, value| until(value) > now);
+    }
+    if map.len() >= max {
+        map.clear();
+    }
+}
