@@ -24,7 +24,9 @@ test("every sentence of the service about what expires is recognized", () => {
       .replace("{subject}", "a.example")
       .replace("{not_after}", "2027-01-15T08:00:00.000Z")
       .replace(/\{\w*\}/, "3");
-    expect(causeOf(certificate(said), en, "en"), said).toMatch(/^(Certificate for|Client certificate of|Registration of) a\.example expire[sd] on Jan 15, 2027\.$/);
+    expect(causeOf(certificate(said), en, "en"), said).toMatch(
+      /^(Certificate for|Client certificate of|Registration of) a\.example expire[sd] on Jan 15, 2027\.$/,
+    );
   }
 });
 
