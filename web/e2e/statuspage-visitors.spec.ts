@@ -1,63 +1,8 @@
 /** Public status pages as visitors see them: without scripts, and checked by axe in every language and color scheme. */
 import type { Page } from "@playwright/test";
 import { axeViolations, COLOR_RULES, horizontalOverflow } from "./axe";
-import { expect, test, type Api, type Service } from "./service";
-
-const languages = ["en", "de", "fr", "es", "nl", "pt", "ja", "ar"] as const;
-
-interface Shown {
-  pageid: string;
-  url: string;
-  incidentid: string;
-  componentid: string;
-}
-
-/** A page with a closed section, an open incident, a past one with a postmortem, and planned maintenance. */
-async function createPage(api: Api, extra: object = {}): Promise<Shown> {
-  const shop = await api.monitor({ name: "shop.internal" });
-  await api.report(shop.monitorid, "up", { load_time: 30 });
-  const sections = [
-    { name: "Services", components: [{ name: "Shop", monitors: [shop.monitorid] }, { name: "Phone support" }] },
-    { name: "Offices", collapsed: "always", components: [{ name: "Berlin" }] },
-  ];
-  const display = { response_times: true, outages: true };
-  const body = {
-    name: "Acme",
-    published: true,
-    languages: languages.slice(1),
-    description: "All about **Acme**.",
-    display,
-    sections,
-    ...extra,
-  };
-  type Saved = { statuspage: { pageid: string; url: string; sections: { components: { componentid: string }[] }[] } };
-  const { statuspage } = await api.post<Saved>("statuspage/save", body);
-  const componentid = statuspage.sections[0]?.components[0]?.componentid ?? "";
-  const about = { components: [{ componentid, status: "degraded_performance" }] };
-  const open = {
-    ...about,
-    title: "Slow checkout",
-    update: { status: "investigating", body: "We are **looking** into it.\n\n- one\n- two" },
-  };
-  const { incident } = await api.post<{ incident: { incidentid: string } }>("incident/save", open);
-  const day = 86_400_000;
-  const iso = (offset: number) => new Date(Date.now() + offset).toISOString();
-  const past = { pageids: [statuspage.pageid], title: "Lost orders", started: iso(-2 * day), resolved: iso(-2 * day + 3_600_000) };
-  const over = await api.post<{ incident: { incidentid: string } }>("incident/save", {
-    ...past,
-    update: { status: "resolved", body: "All is well again." },
-  });
-  await api.post(`incident/${over.incident.incidentid}/postmortem/save`, { body: "# Cause\nA full disk.", published: true });
-  await api.post("incident/save", {
-    kind: "maintenance",
-    title: "Database upgrade",
-    pageids: [statuspage.pageid],
-    scheduled_for: iso(day),
-    scheduled_until: iso(day + 3_600_000),
-    update: { status: "scheduled", body: "Ten minutes." },
-  });
-  return { pageid: statuspage.pageid, url: statuspage.url, incidentid: incident.incidentid, componentid };
-}
+import { expect, test, type Service } from "./service";
+import { createPage, languages } from "./statuspage";
 
 /** Opens a page once it shows what was created last; without a script, it has to be loaded again. */
 async function openWhole(page: Page, url: string) {

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+use crate::alerting::alert::AlertKind;
 use crate::observation::{Certificate, MAX_EXPIRY, sanitize};
 use crate::reason::Reason;
 use crate::serde_millis;
@@ -36,6 +37,13 @@ impl ExpiryWarning {
         match self.of {
             ExpiryKind::Certificate | ExpiryKind::ClientCertificate => Reason::CertificateExpiring,
             ExpiryKind::Domain => Reason::DomainExpiring,
+        }
+    }
+
+    pub fn alert_kind(&self) -> AlertKind {
+        match self.of {
+            ExpiryKind::Certificate | ExpiryKind::ClientCertificate => AlertKind::Certificate,
+            ExpiryKind::Domain => AlertKind::Domain,
         }
     }
 }
@@ -83,10 +91,10 @@ impl Expiry {
     }
 }
 
-/// The warnings already issued for one monitor.
+/// The warnings already issued for one monitor. A slice, because every monitor has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct IssuedWarnings(Vec<Entry>);
+pub struct IssuedWarnings(Box<[Entry]>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
@@ -114,13 +122,15 @@ impl IssuedWarnings {
 
     /// Records that a warning has been issued.
     pub fn add(&mut self, warning: &ExpiryWarning) {
-        self.0.retain(|entry| entry.not_after != warning.not_after);
-        self.0.push(Entry { not_after: warning.not_after, days: warning.days });
-        if self.0.len() > MAX_TRACKED {
+        let mut issued = std::mem::take(&mut self.0).into_vec();
+        issued.retain(|entry| entry.not_after != warning.not_after);
+        issued.push(Entry { not_after: warning.not_after, days: warning.days });
+        if issued.len() > MAX_TRACKED {
             // The oldest warning makes room: its certificate has most likely
             // been replaced.
-            self.0.remove(0);
+            issued.remove(0);
         }
+        self.0 = issued.into_boxed_slice();
     }
 }
 

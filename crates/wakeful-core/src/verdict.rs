@@ -66,6 +66,8 @@ impl Policy {
 pub struct Step {
     pub state: State,
     pub heartbeat: Heartbeat,
+    /// Why this one check did not find the target healthy.
+    pub reason: Option<Reason>,
     pub change: Option<Change>,
     pub health_change: Option<HealthChange>,
     /// When to re-check before the regular check, to confirm a failure.
@@ -321,6 +323,7 @@ fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Ste
     Step {
         state,
         heartbeat,
+        reason: None,
         change: None,
         health_change: None,
         recheck_after: None,
@@ -331,6 +334,10 @@ fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Ste
 
 fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> Step {
     let heartbeat = signal.heartbeat(now);
+    let reason = match &signal.degraded {
+        Some(degraded) => Some(degraded.reason),
+        None => signal.reason.filter(|_| !signal.good),
+    };
     let failing = (!signal.good).then(|| Box::new(extend_streak(state, &signal, now)));
     let status = match &failing {
         None => Status::Up,
@@ -364,7 +371,16 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
         push: state.push.clone(),
         known: state.known.clone(),
     };
-    Step { state, heartbeat, change, health_change, recheck_after, warning: None, changed: None }
+    Step {
+        state,
+        heartbeat,
+        reason,
+        change,
+        health_change,
+        recheck_after,
+        warning: None,
+        changed: None,
+    }
 }
 
 /// Compares the values that must not change with those of the last good check. A new value is

@@ -77,7 +77,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             field_names(&document, &operation["requestBody"], &mut names);
             let is_id = |name: &String| {
                 let name = name.to_lowercase();
-                name.ends_with("id") || name.ends_with("ids")
+                // It names the client of another service.
+                name != "client_id" && (name.ends_with("id") || name.ends_with("ids"))
             };
             let extension = |name: &str| operation[name].as_str().unwrap_or_default().to_owned();
             operations.push(Operation {
@@ -860,7 +861,14 @@ both_databases! {
                 "/{n}/body",
             ];
             let is_other = has_parts.iter().any(|path| row.operation.ends_with(path));
-            let expected = if is_refused { 422 } else if is_other { 404 } else { 200 };
+            // The monitor has no value to accept.
+            let has_nothing = row.operation.ends_with("/{monitorid}/accept");
+            let expected = match (is_refused, is_other, has_nothing) {
+                (true, _, _) => 422,
+                (_, true, _) => 404,
+                (_, _, true) => 409,
+                _ => 200,
+            };
             // The row of password/update contains its email.
             if row.takes == "tokenid" {
                 shared = Team::make(&app, "ann@example.com").await;

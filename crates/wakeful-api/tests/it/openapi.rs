@@ -133,7 +133,7 @@ fn closed_sets_are_enums_with_the_values_of_the_domain() {
         ("HeartbeatStatus", &["up", "down", "unknown"]),
         ("ReportStatus", &["up", "degraded", "down"]),
         ("DeliveryState", &["waiting", "delivered", "failed"]),
-        ("AlertKind", &["outage", "certificate", "flapping", "degraded"]),
+        ("AlertKind", &["outage", "certificate", "domain", "flapping", "degraded", "change"]),
         ("MembershipState", &["none", "active", "cancelled", "past_due"]),
         ("InvoiceState", &["open", "paid", "void"]),
         ("PaymentMethodType", &["credit card"]),

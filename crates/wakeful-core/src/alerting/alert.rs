@@ -36,6 +36,8 @@ named_enum! {
     pub enum AlertKind {
         Outage = "outage",
         Certificate = "certificate",
+        /// The registration of a domain expires.
+        Domain = "domain",
         /// The monitor goes down again and again.
         Flapping = "flapping",
         /// The monitor is up, but not as it should be.
@@ -78,7 +80,7 @@ impl Alert {
             id,
             team: monitor.team,
             monitor: monitor.id,
-            kind: AlertKind::Certificate,
+            kind: warning.alert_kind(),
             severity: Severity::of_certificate(warning.days, monitor.severity),
             cause: warning.message.clone(),
             reason: Some(warning.reason()),

@@ -229,13 +229,15 @@ impl Facts {
 
     /// Whether it is over when it opens, and is only reported.
     fn is_warning(&self) -> bool {
-        matches!(self.kind, AlertKind::Certificate | AlertKind::Change)
+        matches!(self.kind, AlertKind::Certificate | AlertKind::Domain | AlertKind::Change)
     }
 
     /// Whether a user can do this with the alert now.
     pub fn accepts(&self, state: &AlertState, action: &Action) -> bool {
         match self.kind {
-            AlertKind::Certificate | AlertKind::Change => action.is_for_warnings(),
+            AlertKind::Certificate | AlertKind::Domain | AlertKind::Change => {
+                action.is_for_warnings()
+            }
             AlertKind::Outage | AlertKind::Flapping | AlertKind::Degraded => {
                 !self.is_over(state) || action.is_for_any_alert()
             }
@@ -277,7 +279,7 @@ pub fn step(
         decision.obey(order);
     }
     let due = match alert.kind {
-        AlertKind::Certificate | AlertKind::Change => decision.warn(),
+        AlertKind::Certificate | AlertKind::Domain | AlertKind::Change => decision.warn(),
         // A degraded monitor is reported as an outage is, but never followed up.
         AlertKind::Outage | AlertKind::Degraded => decision.respond(),
         AlertKind::Flapping => decision.respond_to_flapping(),

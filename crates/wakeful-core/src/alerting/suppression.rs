@@ -67,8 +67,8 @@ impl Decision<'_> {
     }
 
     fn judge_parents(&self) -> Judgement<'_> {
-        // A certificate that expires has nothing to do with other monitors.
-        if self.alert.kind == AlertKind::Certificate {
+        // What expires has nothing to do with other monitors.
+        if matches!(self.alert.kind, AlertKind::Certificate | AlertKind::Domain) {
             return Judgement::Clear;
         }
         let since = self.state.doubt_since.unwrap_or(self.now);

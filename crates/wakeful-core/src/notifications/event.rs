@@ -36,6 +36,8 @@ event_types! {
     REMINDER = "monitor.reminder",
     UP = "monitor.up",
     CERTIFICATE = "monitor.certificate_expiring",
+    /// The registration of the domain expires.
+    DOMAIN = "monitor.domain_expiring",
     /// The monitor goes down again and again.
     FLAPPING = "monitor.flapping",
     /// It no longer does.
@@ -321,18 +323,19 @@ impl Event {
             STEADY | RESTORED => ("up", "up", "200 OK"),
             DEGRADED => ("up", "up", "200 OK; slower than 500 ms"),
             CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
+            DOMAIN => ("up", "up", "the registration expires in 30 days"),
             CHANGED => ("up", "up", "body has changed"),
             TEST => return Some(Self::test(event, notifier, now)),
             _ => return announcement::example(kind, event, now),
         };
         let is_health = [DEGRADED, RESTORED].contains(&kind);
-        let out = (!is_health && ![CERTIFICATE, CHANGED, FLAPPING, STEADY].contains(&kind))
+        let out = (!is_health && ![CERTIFICATE, DOMAIN, CHANGED, FLAPPING, STEADY].contains(&kind))
             .then(|| Duration::from_secs(240));
         Some(Self {
             kind: kind.to_owned(),
             timestamp: now.to_string(),
             text: match kind {
-                CERTIFICATE | CHANGED => format!("[{NAME}] {message}"),
+                CERTIFICATE | DOMAIN | CHANGED => format!("[{NAME}] {message}"),
                 FLAPPING => format!("[{NAME}] flapping: {message}"),
                 STEADY => format!("[{NAME}] steady: {status}, {message}"),
                 DEGRADED => format!("[{NAME}] degraded: {message}"),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use crate::Invalid;
+use crate::evidence::Evidence;
 use crate::observation::{Fault, Observation, sanitize};
 use crate::reason::Reason;
 use crate::serde_millis;
@@ -19,6 +20,16 @@ pub enum Input {
     Missed(Duration),
     /// A run that was reported to an api monitor has not ended within this time.
     Overran(Duration),
+}
+
+impl Input {
+    /// What the check saw, if it was collected.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        match self {
+            Self::Observation(seen) => seen.evidence.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// A report of the target through notify or the push URL.

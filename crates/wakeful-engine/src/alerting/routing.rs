@@ -194,6 +194,7 @@ impl Engine {
         let kind = match tried.kind {
             AlertKind::Outage => event::DOWN,
             AlertKind::Certificate => event::CERTIFICATE,
+            AlertKind::Domain => event::DOMAIN,
             AlertKind::Flapping => event::FLAPPING,
             AlertKind::Degraded => event::DEGRADED,
             AlertKind::Change => event::CHANGED,

@@ -223,7 +223,7 @@ async fn start(engine: &Engine, request: &NodeRequest) -> Started {
         OwnerRequest::Report { report, payload } => {
             let seen = Input::Report(report);
             let judged = engine.scheduler().judge(request.monitor, None, seen, payload, now);
-            judged.map(|(heartbeat, recorded)| Started::Judged(heartbeat, recorded))
+            judged.map(|judged| Started::Judged(judged.heartbeat, judged.recorded))
         }
         OwnerRequest::Ping { signal, rid } => {
             engine.scheduler().ping(request.monitor, signal, rid, now).map(Started::Pinged)

@@ -43,7 +43,7 @@ use wakeful_core::severity::Severity;
 use wakeful_core::slo::Slo;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
-use wakeful_core::verdict::{Input, Policy, Report, State, step};
+use wakeful_core::verdict::{Input, Policy, Report, State, Step, step};
 use wakeful_outbound::checks;
 use wakeful_outbound::net::Deadline;
 use wakeful_store::{LinkError, MAX_LONG_REQUEST_BYTES, SaveOutcome, StoreError, StoredMonitor};
@@ -57,7 +57,7 @@ use crate::bus::Event;
 use crate::caller::{Authorized, Caller};
 use crate::cluster::OwnerRequest;
 use crate::probes;
-use crate::scheduler::{CheckResult, LoadReason, catch_panic};
+use crate::scheduler::{CheckResult, Judged, LoadReason, catch_panic};
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one, random};
 
 /// How long a caller waits for a verdict to be recorded.
@@ -100,19 +100,6 @@ pub struct CheckOutcome {
     pub reason: Option<Reason>,
     /// What the check saw; `None` if the monitor has none stored, or another node has checked.
     pub evidence: Option<Box<Evidence>>,
-}
-
-impl CheckOutcome {
-    /// What an input says beyond the heartbeat that it becomes.
-    fn details(seen: &Input) -> (Option<Reason>, Option<Box<Evidence>>) {
-        match seen {
-            Input::Observation(seen) => {
-                let warned = seen.warnings.first().map(|warning| warning.reason);
-                (seen.reason.or(warned), seen.evidence.clone())
-            }
-            _ => (None, None),
-        }
-    }
 }
 
 /// A monitor with its state and notifiers.
@@ -660,7 +647,8 @@ impl Engine {
                 .await
                 .map(|answer| answer.map(|answer| answer.heartbeat));
         }
-        self.judge(id, None, Input::Report(report), payload).await.map(Some)
+        let (heartbeat, _) = self.judge(id, None, Input::Report(report), payload).await?;
+        Ok(Some(heartbeat))
     }
 
     /// Checks a monitor now; the result counts like that of any other check.
@@ -705,8 +693,8 @@ impl Engine {
             Some(paused) => Input::Fault(paused),
             None => permit.run(probes::check(self, id, &params)).await?,
         };
-        let (reason, evidence) = CheckOutcome::details(&seen);
-        let heartbeat = self.judge(id, Some(params.target_version), seen, None).await?;
+        let evidence = seen.evidence().cloned().map(Box::new);
+        let (heartbeat, reason) = self.judge(id, Some(params.target_version), seen, None).await?;
         Ok(CheckOutcome { heartbeat, reason, evidence })
     }
 
@@ -740,9 +728,7 @@ impl Engine {
                 }
             }
             let seen = self.check_group(caller.team(), MonitorId::from(Uuid::nil()), group).await;
-            let (reason, evidence) = CheckOutcome::details(&seen);
-            let heartbeat = step(&State::default(), seen, &policy, self.now()).heartbeat;
-            return Ok(CheckOutcome { heartbeat, reason, evidence });
+            return Ok(self.judge_once(seen, &policy));
         }
         let end = Instant::now() + max_duration;
         let permit = self.scheduler().requested_checks().permit(caller.team()).await?;
@@ -759,9 +745,14 @@ impl Engine {
             Ok(seen) => Input::Observation(seen),
             Err(fault) => Input::Fault(fault),
         };
-        let (reason, evidence) = CheckOutcome::details(&seen);
-        let heartbeat = step(&State::default(), seen, &policy, self.now()).heartbeat;
-        Ok(CheckOutcome { heartbeat, reason, evidence })
+        Ok(self.judge_once(seen, &policy))
+    }
+
+    /// The verdict on a target that has no monitor.
+    fn judge_once(&self, seen: Input, policy: &Policy) -> CheckOutcome {
+        let evidence = seen.evidence().cloned().map(Box::new);
+        let Step { heartbeat, reason, .. } = step(&State::default(), seen, policy, self.now());
+        CheckOutcome { heartbeat, reason, evidence }
     }
 
     /// An active monitor of the team; the scheduler is updated with its stored state.
@@ -786,12 +777,12 @@ impl Engine {
         target_version: Option<u32>,
         seen: Input,
         payload: Option<Value>,
-    ) -> Result<Heartbeat> {
+    ) -> Result<(Heartbeat, Option<Reason>)> {
         // `None`: the monitor was deleted, deactivated or got another target meanwhile.
         let judged = self.scheduler().judge(id, target_version, seen, payload, self.now());
-        let (heartbeat, recorded) = judged.ok_or(Error::NotFound("monitor"))?;
+        let Judged { heartbeat, reason, recorded } = judged.ok_or(Error::NotFound("monitor"))?;
         match tokio::time::timeout(RECORD_TIMEOUT, recorded).await {
-            Ok(Ok(())) => Ok(heartbeat),
+            Ok(Ok(())) => Ok((heartbeat, reason)),
             Ok(Err(_)) | Err(_) => Err(Error::NotRecorded),
         }
     }

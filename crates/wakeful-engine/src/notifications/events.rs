@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use wakeful_core::alerting::alert::{Alert, AlertKind};
-use wakeful_core::certificate::ExpiryWarning;
+use wakeful_core::certificate::{ExpiryKind, ExpiryWarning};
 use wakeful_core::evidence::{EvidenceContent, EvidenceOf, EvidenceRecord, MAX_EXCERPT_LENGTH};
 use wakeful_core::health::{Degradation, HealthChange, HealthChangeKind};
 use wakeful_core::heartbeat::{Heartbeat, Phases, RegionBeat};
@@ -173,7 +173,13 @@ fn degraded_alert_id(monitor: MonitorId, degradation: &Degradation) -> AlertId {
 
 fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWarning) {
     let now = record.heartbeat.at;
-    let alert = alert_id(monitor.id, "certificate", now);
+    let (kind, subject) = match warning.of {
+        ExpiryKind::Certificate | ExpiryKind::ClientCertificate => {
+            (event::CERTIFICATE, "certificate")
+        }
+        ExpiryKind::Domain => (event::DOMAIN, "domain"),
+    };
+    let alert = alert_id(monitor.id, subject, now);
     record.opens.push(Alert::of_warning(alert, monitor, warning, now));
     let text = format!("[{}] {}", monitor.name, warning.message);
     let severity = Severity::of_certificate(warning.days, monitor.severity);
@@ -184,7 +190,7 @@ fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWar
         ..EventData::of_verdict(record)
     };
     let number = record.seq.to_string();
-    let event = event(monitor, event::CERTIFICATE, alert, &number, &text, &data);
+    let event = event(monitor, kind, alert, &number, &text, &data);
     record.events.push(event);
 }
 

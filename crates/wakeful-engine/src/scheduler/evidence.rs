@@ -75,7 +75,12 @@ impl HeldEvidence {
             return Vec::new();
         }
         let at = step.heartbeat.at;
-        let seen = observation.and_then(EvidenceContent::of).map(|content| {
+        let seen = observation.and_then(EvidenceContent::of).map(|mut content| {
+            if content.reason.is_none() && step.heartbeat.status == Beat::Down {
+                // The target answered as it should, but not as before.
+                content.reason = step.reason;
+                content.message.clone_from(&step.heartbeat.message);
+            }
             let bytes = size(&content);
             Seen { at, content: Box::new(content), bytes }
         });

@@ -152,7 +152,7 @@ pub(crate) async fn job(engine: &Engine, team: TeamId, notifiers: &[NotifierId])
 fn report(engine: &Engine, id: MonitorId, status: &str) -> oneshot::Receiver<()> {
     let seen = Input::Report(Report::parse(status).expect("known"));
     let judged = engine.scheduler().judge(id, None, seen, None, NOW);
-    judged.expect("scheduled").1
+    judged.expect("scheduled").recorded
 }
 
 both_databases! {

@@ -35,13 +35,14 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
-use wakeful_core::assert::Assertions;
+use wakeful_core::assert::{Assertions, Comparison};
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::heartbeat::{Beat, Heartbeat};
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Certificate, Observation};
+use wakeful_core::reason::Reason;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Input, Status, Step};
 use wakeful_outbound::checks;
@@ -161,8 +162,14 @@ impl CheckParams {
             spec: &self.spec,
             assertions: self.assertions.as_deref().map_or(&[], Vec::as_slice),
             evidence: self.evidence,
-            always: self.is_failing,
+            always: self.is_failing || self.may_fail_later(),
         }
+    }
+
+    /// Whether the verdict depends on what earlier checks saw.
+    fn may_fail_later(&self) -> bool {
+        let assertions = self.assertions.as_deref().into_iter().flatten();
+        assertions.into_iter().any(|one| one.comparison == Comparison::Unchanged)
     }
 
     /// With evidence, even if the target is healthy.
@@ -170,6 +177,14 @@ impl CheckParams {
     pub(crate) fn with_evidence(self) -> Self {
         Self { is_failing: true, ..self }
     }
+}
+
+/// A verdict on a requested check or a report.
+pub(crate) struct Judged {
+    pub(crate) heartbeat: Heartbeat,
+    pub(crate) reason: Option<Reason>,
+    /// Resolves once it is recorded.
+    pub(crate) recorded: oneshot::Receiver<()>,
 }
 
 /// Data that is recorded with a verdict.
@@ -378,7 +393,7 @@ impl Scheduler {
         seen: Input,
         payload: Option<Value>,
         wall: Millis,
-    ) -> Option<(Heartbeat, oneshot::Receiver<()>)> {
+    ) -> Option<Judged> {
         let shard = self.shard(id);
         let mut monitors = shard.lock();
         let ShardState { entries, wheel, .. } = &mut *monitors;
@@ -389,20 +404,20 @@ impl Scheduler {
         if target_version.is_some_and(|target_version| target_version != entry.target_version) {
             return None;
         }
-        let (recorded, receiver) = oneshot::channel();
+        let (sender, recorded) = oneshot::channel();
         let certificate = entry.new_certificate(&seen);
         let (step, evidence) = self.judge_entry(entry, seen, wall);
-        let heartbeat = step.heartbeat.clone();
+        let (heartbeat, reason) = (step.heartbeat.clone(), step.reason);
         let extras = VerdictExtras {
             certificate,
             payload,
             evidence,
-            recorded: Some(recorded),
+            recorded: Some(sender),
             ..VerdictExtras::default()
         };
         self.queue_for_writing(entry, step, extras);
         shard.arm(entry, wheel);
-        Some((heartbeat, receiver))
+        Some(Judged { heartbeat, reason, recorded })
     }
 
     /// Judges an input and queues the verdict for the result writer.

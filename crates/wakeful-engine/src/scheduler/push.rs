@@ -258,6 +258,7 @@ fn unchanged(entry: &Entry, at: Millis) -> Step {
     Step {
         state: entry.state.clone(),
         heartbeat,
+        reason: None,
         change: None,
         health_change: None,
         recheck_after: None,

@@ -63,7 +63,7 @@ pub fn is_down(event: &Event) -> bool {
 }
 
 fn is_warning(event: &Event) -> bool {
-    [event::CERTIFICATE, event::FLAPPING, event::DEGRADED, event::CHANGED]
+    [event::CERTIFICATE, event::DOMAIN, event::FLAPPING, event::DEGRADED, event::CHANGED]
         .contains(&event.kind.as_str())
 }
 

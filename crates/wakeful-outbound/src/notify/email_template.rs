@@ -155,6 +155,7 @@ fn default_subject(event: &Event) -> String {
         event::RESTORED => format!("[Restored] {}", template::title(event)),
         event::CHANGED => format!("[Changed] {name}: {}", event.data.message),
         event::CERTIFICATE => format!("[Certificate] {name}: {}", event.data.message),
+        event::DOMAIN => format!("[Domain] {name}: {}", event.data.message),
         event::ACKNOWLEDGED => format!("[Acknowledged] {}", template::title(event)),
         event::ASSIGNED => format!("[Assigned] {}", template::title(event)),
         event::COMMENTED => format!("[Comment] {}", template::title(event)),
@@ -241,6 +242,7 @@ fn status_label(event: &Event) -> &'static str {
         event::RESTORED => "Restored",
         event::CHANGED => "Changed",
         event::CERTIFICATE => "Certificate",
+        event::DOMAIN => "Domain",
         event::ACKNOWLEDGED => "Acknowledged",
         event::ASSIGNED => "Assigned",
         event::COMMENTED => "Comment",
@@ -262,6 +264,7 @@ fn line(event: &Event) -> Value {
         event::RESTORED => "OK  ",
         event::CHANGED => "NEW ",
         event::CERTIFICATE => "CERT",
+        event::DOMAIN => "REG ",
         event::MAINTENANCE_SCHEDULED | event::MAINTENANCE_STARTED | event::MAINTENANCE_ENDED => {
             "WORK"
         }

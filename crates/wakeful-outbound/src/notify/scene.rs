@@ -40,7 +40,11 @@ pub enum Phase {
 impl Phase {
     fn of(event: &Event) -> Self {
         match event.kind.as_str() {
-            event::DOWN | event::FLAPPING | event::CERTIFICATE | event::DEGRADED => Self::Opens,
+            event::DOWN
+            | event::FLAPPING
+            | event::CERTIFICATE
+            | event::DOMAIN
+            | event::DEGRADED => Self::Opens,
             event::REMINDER | event::ESCALATED => Self::Repeats,
             event::ACKNOWLEDGED => Self::Acknowledged,
             event::ASSIGNED => Self::Assigned,

@@ -95,9 +95,11 @@ impl Style {
                 Self { emoji: "🔴", color: 0xc2_29_0a }
             }
             event::UP | event::RESTORED => Self { emoji: "✅", color: 0x2f_8f_0a },
-            event::CERTIFICATE | event::FLAPPING | event::DEGRADED | event::CHANGED => {
-                Self { emoji: "⚠️", color: 0xb7_79_00 }
-            }
+            event::CERTIFICATE
+            | event::DOMAIN
+            | event::FLAPPING
+            | event::DEGRADED
+            | event::CHANGED => Self { emoji: "⚠️", color: 0xb7_79_00 },
             event::COMMENTED => Self { emoji: "💬", color: 0x5b_6b_7b },
             event::MAINTENANCE_SCHEDULED
             | event::MAINTENANCE_STARTED
@@ -126,6 +128,7 @@ pub fn title(event: &Event) -> String {
             format!("{name} no longer flaps, it is {status}")
         }
         event::CERTIFICATE => format!("The certificate of {name} is about to expire"),
+        event::DOMAIN => format!("The registration of {name} is about to expire"),
         event::ACKNOWLEDGED => {
             let by = event.data.acknowledged_by.as_deref().unwrap_or("somebody");
             format!("{name}: acknowledged by {by}")

@@ -33,8 +33,9 @@ impl CrowdedQueues {
         if !self.teams.contains(&alert.team) {
             return true;
         }
-        let opens =
-            |message: &Message| [event::DOWN, event::CERTIFICATE].contains(&message.event.kind);
+        let opens = |message: &Message| {
+            [event::DOWN, event::CERTIFICATE, event::DOMAIN].contains(&message.event.kind)
+        };
         let is_current = message.event.kind == event::DOWN && alert.facts.ended.is_none();
         if opens(message) && link.busy && !is_current {
             self.lock().insert((alert.id, link.notifier));

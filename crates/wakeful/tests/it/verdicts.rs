@@ -48,6 +48,8 @@ struct Row {
     verdict: Verdict,
     /// The notifications before the one that reports the verdict.
     before: &'static [&'static str],
+    /// A notification that is sent before or after the others.
+    warning: Option<&'static str>,
     /// How many checks there are before the one that the verdict follows from.
     late: u64,
 }
@@ -55,7 +57,7 @@ struct Row {
 fn row(name: &'static str, monitor: Value, verdict: Verdict) -> Row {
     // By default, three of five checks must be affected.
     let late = if matches!(verdict, Degraded(_)) { 2 } else { 0 };
-    Row { name, monitor, verdict, before: &[], late }
+    Row { name, monitor, verdict, before: &[], warning: None, late }
 }
 
 impl Row {
@@ -64,7 +66,12 @@ impl Row {
         Self { before, late, ..self }
     }
 
-    /// The types of all notifications, in order.
+    /// The same with a warning.
+    fn with_warning(self, warning: &'static str) -> Self {
+        Self { warning: Some(warning), ..self }
+    }
+
+    /// The types of all notifications but the warning, in order.
     fn events(&self) -> Vec<&'static str> {
         let last = match self.verdict {
             Up | Unknown => None,
@@ -72,6 +79,10 @@ impl Row {
             Degraded(_) => Some("monitor.degraded"),
         };
         self.before.iter().copied().chain(last).collect()
+    }
+
+    fn notifications(&self) -> usize {
+        self.events().len() + usize::from(self.warning.is_some())
     }
 
     /// How many checks there are before its notifications are counted.
@@ -370,7 +381,7 @@ impl<'a> Matrix<'a> {
     async fn wait(&self) {
         for saved in &self.saved {
             until(&format!("the checks of {}", saved.row.name), || async {
-                let is_notified = self.hooks(saved).len() >= saved.row.events().len();
+                let is_notified = self.hooks(saved).len() >= saved.row.notifications();
                 let is_checked = self.heartbeats(saved).await.len() >= saved.row.checks();
                 (is_notified && is_checked).then_some(())
             })
@@ -401,10 +412,14 @@ impl<'a> Matrix<'a> {
     /// evidence.
     async fn wrong_alert(&self, saved: &Saved, health: &str, reason: &str) -> Option<String> {
         let monitor = self.monitor(saved).await;
-        let hooks = self.hooks(saved);
+        let mut hooks = self.hooks(saved);
+        let warning = saved.row.warning.and_then(|warning| {
+            let place = hooks.iter().position(|hook| hook.json()["type"] == warning)?;
+            Some(hooks.remove(place))
+        });
         let events: Vec<Value> = hooks.iter().map(Hook::json).collect();
         let types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
-        if types != saved.row.events() {
+        if types != saved.row.events() || warning.is_none() != saved.row.warning.is_none() {
             return Some(format!("{types:?}; {}", monitor["last_message"]));
         }
         let event = &events[events.len() - 1];
@@ -429,7 +444,7 @@ impl<'a> Matrix<'a> {
         let beats = self.heartbeats(saved).await;
         let is_right = monitor["status"] == status
             && monitor["health"] == status
-            && self.hooks(saved).len() == saved.row.events().len()
+            && self.hooks(saved).len() == saved.row.notifications()
             && beats.first().is_some_and(|last| last["status"] == beat);
         (!is_right).then(|| format!("{} {} {beats:?}", monitor["status"], monitor["health"]))
     }

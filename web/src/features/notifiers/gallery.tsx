@@ -5,12 +5,13 @@ import { useRef, useState, type KeyboardEvent } from "react";
 import type { OfferedKind } from "../../shared/api/closed-sets";
 import { useAccountNotifier } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
+import { searchKinds } from "../../shared/lib/search-kinds";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Search } from "../../shared/ui/icons";
 import { Loading } from "../../shared/ui/loading";
 import { kindsQuery } from "./data";
 import styles from "./gallery.module.css";
-import { moved, searchKinds } from "./gallery-search";
+import { moved } from "./gallery-move";
 import { isService, offered } from "./kinds";
 import { KindMark } from "./mark";
 

@@ -33,6 +33,7 @@ export const selectable = valuesOfSet<SelectableEvent>({
   "monitor.up": true,
   "monitor.reminder": true,
   "monitor.certificate_expiring": true,
+  "monitor.domain_expiring": true,
   "monitor.flapping": true,
   "monitor.steady": true,
   "monitor.degraded": true,

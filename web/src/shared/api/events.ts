@@ -8,6 +8,7 @@ export const eventTypes = valuesOfSet<EventType>({
   "monitor.reminder": true,
   "monitor.up": true,
   "monitor.certificate_expiring": true,
+  "monitor.domain_expiring": true,
   "monitor.flapping": true,
   "monitor.steady": true,
   "monitor.degraded": true,

@@ -3798,7 +3798,7 @@ export interface components {
          * @description What an alert is about.
          * @enum {string}
          */
-        AlertKind: "outage" | "certificate" | "flapping" | "degraded" | "change";
+        AlertKind: "outage" | "certificate" | "domain" | "flapping" | "degraded" | "change";
         AlertList: {
             /** @description Newest first. */
             alerts: components["schemas"]["Alert"][];
@@ -4915,7 +4915,7 @@ export interface components {
          * @description The known values of EventType.
          * @enum {string}
          */
-        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.flapping" | "monitor.steady" | "monitor.degraded" | "monitor.restored" | "monitor.changed" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "monitor.domain_expiring" | "monitor.flapping" | "monitor.steady" | "monitor.degraded" | "monitor.restored" | "monitor.changed" | "alert.acknowledged" | "alert.assigned" | "alert.commented" | "alert.escalated" | "alert.resolved" | "maintenance.scheduled" | "maintenance.started" | "maintenance.ended" | "oncall.handover" | "notifier.test";
         /**
          * @description The known values of MonitorType.
          * @enum {string}

@@ -100,6 +100,7 @@ fn labels(scene: &Scene<'_>) -> Value {
     let name = match scene.event.kind.as_str() {
         event::FLAPPING | event::STEADY => "WakefulMonitorFlapping",
         event::CERTIFICATE => "WakefulCertificateExpiring",
+        event::DOMAIN => "WakefulDomainExpiring",
         event::DEGRADED | event::RESTORED => "WakefulMonitorDegraded",
         _ if matches!(scene.phase, Phase::Test | Phase::TestEnds) => "WakefulTest",
         _ => "WakefulMonitorDown",

@@ -72,7 +72,11 @@ fn priority(scene: &Scene<'_>) -> u8 {
 fn tag(scene: &Scene<'_>) -> &'static str {
     match scene.phase {
         Phase::Ends | Phase::TestEnds => "white_check_mark",
-        Phase::Opens if scene.event.is(event::CERTIFICATE) || scene.event.is(event::DEGRADED) => {
+        Phase::Opens
+            if [event::CERTIFICATE, event::DOMAIN, event::DEGRADED]
+                .iter()
+                .any(|kind| scene.event.is(kind)) =>
+        {
             "warning"
         }
         Phase::Opens | Phase::Repeats => "rotating_light",

@@ -107,7 +107,7 @@ pub(super) struct Peers {
     pub(super) mail_without_tls: Peer,
     /// It sends more than the response to STARTTLS before the handshake.
     pub(super) injecting_mail: Peer,
-    /// A client whom a server trusts.
+    /// A client that a server trusts.
     pub(super) client: Identity,
     /// A port that nothing listens on.
     pub(super) closed_port: u16,

@@ -87,7 +87,8 @@ fn tls_rows(peers: &Peers) -> Vec<Row> {
     let mail = |port: u16| tls("good.test", port, json!({"starttls": "smtp"}));
     vec![
         row("tls: trusted", plain("good.test"), Up),
-        row("tls: expired", plain("expired.test"), Down("tls_expired")),
+        row("tls: expired", plain("expired.test"), Down("tls_expired"))
+            .with_warning("monitor.certificate_expiring"),
         row("tls: wrong name", plain("wrong.test"), Down("tls_name")),
         row(
             "tls: any certificate",
@@ -102,7 +103,7 @@ fn tls_rows(peers: &Peers) -> Vec<Row> {
         row("tls: silence", tls("good.test", peers.stalling.port, json!({})), Down("tls_timeout")),
         row("STARTTLS not offered", mail(peers.mail_without_tls.port), Down("tls_handshake")),
         row("bytes injected before STARTTLS", mail(peers.injecting_mail.port), Down("protocol")),
-        row("STARTTLS to another protocol", mail(peers.http.port), Down("protocol")),
+        row("STARTTLS, server waits", mail(peers.http.port), Down("timeout_first_byte")),
     ]
 }
 
@@ -117,10 +118,10 @@ fn domain_rows(peers: &Peers) -> Vec<Row> {
         json!({"type": "domain", "hostname": "shop.nowhere", "heartbeat_interval": 3_600});
     vec![
         row("domain: registered", domain("good"), Up),
-        row("domain: expired", domain("expired"), Down("domain_expired")),
+        row("domain: expired", domain("expired"), Down("domain_expired"))
+            .with_warning("monitor.domain_expiring"),
         row("domain: on hold", domain("hold"), Down("domain_hold")),
-        row("domain: 40 days left", domain("expiring"), Up)
-            .after(&["monitor.certificate_expiring"], 0),
+        row("domain: 40 days left", domain("expiring"), Up).with_warning("monitor.domain_expiring"),
         row("domain: not registered", domain("unregistered"), Down("domain_unregistered")),
         row("domain: registry refuses", domain("busy"), Unknown),
         row("domain: no registry", no_registry, Unknown),

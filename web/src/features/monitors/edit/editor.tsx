@@ -14,7 +14,7 @@ import { Page, Panel } from "../../../shared/ui/page";
 import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
 import { FieldPair } from "../../../shared/ui/form-layout";
 import { showToast } from "../../../shared/ui/toast";
-import { monitorsQuery, types, type Monitor } from "../data";
+import { monitorsQuery, type Monitor } from "../data";
 import { statsQuery } from "../detail/data";
 import { NotifierPicker } from "../notifier-picker";
 import { LOCAL, regionsQuery } from "../regions";
@@ -26,6 +26,7 @@ import page from "../../../shared/ui/form-page.module.css";
 import styles from "./edit.module.css";
 import { useSave } from "./save";
 import { isOutdated, TryCheck, type Tested } from "./try-check";
+import { TypePicker } from "./type-picker";
 import { bodyOf, check, evidenceLevels, ipFamilies, suggestedName, type Values } from "./values";
 
 interface Props {
@@ -60,7 +61,7 @@ export function Editor({ stored, start }: Props) {
     <Page title={stored ? t.form.editTitle(stored.name) : t.form.newTitle}>
       <form className={page.form} onSubmit={form.submit} noValidate>
         <div className={page.sections}>
-          <TypePicker form={form} />
+          <TypePicker chosen={form.values.type} choose={(type) => form.set("type", type)} />
           <Target form={form} />
           <Assertions form={form} />
           <Timing form={form} />
@@ -88,22 +89,6 @@ export function Editor({ stored, start }: Props) {
       </form>
       <UnsavedChangesGuard when={() => form.dirty && !leaving.current} />
     </Page>
-  );
-}
-
-function TypePicker({ form }: { form: MonitorForm }) {
-  const t = useTexts();
-  return (
-    <fieldset className={styles.types}>
-      <legend className="sr-only">{t.monitors.type}</legend>
-      {types.map((type) => (
-        <label key={type} className={styles.type} data-chosen={form.values.type === type || undefined}>
-          <input type="radio" name="type" value={type} checked={form.values.type === type} onChange={() => form.set("type", type)} />
-          <b>{t.monitors.types[type]}</b>
-          <span>{t.form.typeHelp[type]}</span>
-        </label>
-      ))}
-    </fieldset>
   );
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { de } from "../../shared/i18n/de";
 import { en } from "../../shared/i18n/en";
-import { moved, searchKinds } from "./gallery-search";
+import { searchKinds } from "../../shared/lib/search-kinds";
+import { moved } from "./gallery-move";
 import { offered } from "./kinds";
 
 const found = (texts: typeof en, query: string) =>
