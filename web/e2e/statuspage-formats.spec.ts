@@ -22,7 +22,7 @@ test("every document in every language is valid HTML", async ({ member, request,
   let documents = 0;
   for (const address of [...paths, locked.url, `${locked.url}/login`, `${service.url}/status/nothing-here`, `${url}/confirm/wrong`]) {
     for (const language of languages) {
-      const answer = await request.get(`${address}?lang=${language}`);
+      const answer = await request.get(`${address}?lang=${language}`, { headers: { accept: "text/html" } });
       if (!answer.headers()["content-type"]?.startsWith("text/html")) {
         wrong.push(`${address}: ${answer.headers()["content-type"] ?? "no type"}`);
         continue;
