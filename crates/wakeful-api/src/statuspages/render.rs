@@ -86,9 +86,11 @@ struct Login<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "not_found.html")]
-struct NotFound {
+#[template(path = "no_page.html")]
+struct NoPage {
     style: String,
+    title: &'static str,
+    text: &'static str,
 }
 
 pub(super) struct Month<'a> {
@@ -275,7 +277,15 @@ pub(super) fn login(
 }
 
 pub(super) fn not_found() -> String {
-    finish(&NotFound { style: assets::style().path() })
+    no_page("Not found", "There is no status page at this address.")
+}
+
+pub(super) fn starting() -> String {
+    no_page("One moment", "The status pages are being loaded. Try again in a moment.")
+}
+
+fn no_page(title: &'static str, text: &'static str) -> String {
+    finish(&NoPage { style: assets::style().path(), title, text })
 }
 
 /// What only templates use.

@@ -131,6 +131,21 @@ pub(super) fn not_found(request: &HeaderMap) -> Response {
     response
 }
 
+/// What the server cannot show yet.
+pub(super) fn starting(request: &HeaderMap) -> Response {
+    static HTML: LazyLock<String> = LazyLock::new(render::starting);
+    let mut response =
+        ApiError::unavailable("The status pages are being loaded; try again in a moment.")
+            .into_response();
+    if asks_for_html(request) {
+        let wait = response.headers_mut().remove(header::RETRY_AFTER);
+        response = form(StatusCode::SERVICE_UNAVAILABLE, HTML.clone());
+        response.headers_mut().extend(wait.map(|wait| (header::RETRY_AFTER, wait)));
+    }
+    response.headers_mut().insert(header::CACHE_CONTROL, PRIVATE);
+    response
+}
+
 /// The response of data of a locked page.
 pub(super) fn locked() -> ApiError {
     ApiError::new(

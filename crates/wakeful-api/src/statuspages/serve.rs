@@ -19,7 +19,7 @@ use super::render::{self, Context};
 use super::render_cache::{Key, Version};
 use super::respond::{self, Terms};
 use super::router::Params;
-use super::visit::{Visit, starting, visit};
+use super::visit::{Visit, visit};
 use super::{assets, calendar, embed, json, kuma, style, v2};
 use crate::app::Api;
 use crate::compression::accepts_gzip;
@@ -277,12 +277,12 @@ pub(super) async fn kuma_badge(
 }
 
 /// Whether a domain is that of a page. A proxy asks before it obtains a certificate.
-pub(super) async fn domain(State(api): State<Api>, uri: Uri) -> Response {
+pub(super) async fn domain(State(api): State<Api>, uri: Uri, headers: HeaderMap) -> Response {
     let snapshots = api.engine().snapshots();
     let domain = Parameters::of(&uri).domain.unwrap_or_default();
     match snapshots.by_domain(&normalized(&domain)) {
         Some(_) => Json(serde_json::json!({"success": true})).into_response(),
-        None if !snapshots.is_loaded() => starting(),
+        None if !snapshots.is_loaded() => respond::starting(&headers),
         None => ApiError::not_found("status page").into_response(),
     }
 }

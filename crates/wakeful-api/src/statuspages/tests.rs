@@ -2,7 +2,9 @@
 
 use flate2::Compression;
 use serde_json::Value;
+use std::path::Path;
 use wakeful_core::statuspages::Language;
+use wakeful_core::statuspages::badge::Style;
 use wakeful_core::statuspages::snapshot::{ComponentFigures, OutageSpan, ResponseDay, Snapshot};
 use wakeful_core::time::Millis;
 
@@ -11,8 +13,11 @@ use super::feeds::{Entries, Format};
 use super::render::{self, Context, Way};
 use super::sample::{self, NOW};
 use super::v2::Document;
-use super::{calendar, embed, feeds, json, v2};
+use super::{calendar, embed, feeds, json, kuma, v2};
 use crate::compression::gzip;
+
+/// How many days of history the stored outputs show.
+const SNAPSHOT_DAYS: usize = 5;
 
 fn context(language: Language) -> Context<'static> {
     Context { language, base: "/status/acme", unlocked: false }
@@ -46,6 +51,7 @@ fn documents(snapshot: &Snapshot, language: Language) -> Vec<(&'static str, Stri
         ("members", render::login(snapshot, Way::Members, None, context)),
         ("frame", embed::frame(snapshot, None, context)),
         ("not found", render::not_found()),
+        ("starting", render::starting()),
     ]
 }
 
@@ -109,7 +115,7 @@ fn documents_are_well_formed_in_every_language() {
             assert!(!html.contains("<script>alert"), "{name}");
             let text = html.replace("{status}", "");
             assert!(!text.contains('{'), "{name}: a placeholder was not replaced");
-            if !name.starts_with("not found") {
+            if !["not found", "starting"].iter().any(|one| name.starts_with(one)) {
                 let start = format!("<html lang=\"{language}\" dir=\"{}\"", language.direction());
                 assert!(html.contains(&start), "{name}");
             }
@@ -396,4 +402,64 @@ fn badges_show_only_what_the_page_shows() {
         assert_eq!(message(path, subject), expected, "{path}");
     }
     assert_eq!(find("status", None, Subject::Page, NOW), find("status", None, api, NOW));
+}
+
+/// Every output form of the sample page in a language, one after the other.
+fn outputs(snapshot: &Snapshot, language: Language) -> String {
+    let api = snapshot.component("api").expect("a component");
+    let mut outputs: Vec<(String, String)> =
+        documents(snapshot, language).into_iter().map(|(name, text)| (name.into(), text)).collect();
+    for document in Document::ALL {
+        let text = v2::render(*document, snapshot, language);
+        outputs.push((format!("api/v2/{}", document.as_str()), text));
+    }
+    for format in [Format::Atom, Format::Rss, Format::Json] {
+        let kinds = [
+            ("updates", Entries::Updates),
+            ("incidents", Entries::Incidents),
+            ("component", Entries::Component(api)),
+        ];
+        for (name, entries) in kinds {
+            let text = feeds::render(format, entries, snapshot, language, "/feed");
+            outputs.push((format!("{format:?} of {name}"), text));
+        }
+    }
+    let badge = |path| find(path, Some(snapshot), Subject::Component("api"), NOW);
+    outputs.extend([
+        ("index.json".to_owned(), json::index(snapshot, language)),
+        ("live.json".to_owned(), json::live(snapshot, language)),
+        ("manifest".to_owned(), json::manifest(snapshot, language, "/status/acme")),
+        ("calendar".to_owned(), calendar::render(snapshot, language)),
+        ("Kuma's page".to_owned(), kuma::page(snapshot, language)),
+        ("Kuma's heartbeats".to_owned(), kuma::heartbeats(snapshot)),
+        ("badge".to_owned(), badge("status").svg(Style::Flat)),
+        ("square badge".to_owned(), badge("uptime/90d").svg(Style::FlatSquare)),
+        ("large badge".to_owned(), badge("response/24h").svg(Style::ForTheBadge)),
+    ]);
+    let part = |(name, text): &(String, String)| format!("==== {name}\n{text}\n");
+    outputs.iter().map(part).collect()
+}
+
+/// Compares what visitors and programs get with what they got before. After an intended change,
+/// `WAKEFUL_UPDATE=1 cargo nextest run -p wakeful-api every_output` writes the files; read the diff.
+#[test]
+fn every_output_is_as_it_was_in_every_language() {
+    let mut snapshot = sample::page();
+    snapshot.page.languages = Language::ALL.to_vec();
+    for component in snapshot.sections.iter_mut().flat_map(|section| &mut section.components) {
+        // Enough to see a day of each kind.
+        component.days.drain(..component.days.len().saturating_sub(SNAPSHOT_DAYS));
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/statuspages/snapshots");
+    for language in Language::ALL {
+        let (path, found) = (folder.join(format!("{language}.txt")), outputs(&snapshot, *language));
+        if std::env::var_os("WAKEFUL_UPDATE").is_some() {
+            std::fs::create_dir_all(&folder).expect("a folder");
+            std::fs::write(&path, &found).expect("written");
+        }
+        let before = std::fs::read_to_string(&path).unwrap_or_default();
+        let differs = before.lines().zip(found.lines()).find(|(before, found)| before != found);
+        assert_eq!(differs, None, "{language}");
+        assert_eq!(before.lines().count(), found.lines().count(), "{language}");
+    }
 }

@@ -33,13 +33,21 @@ pub(super) struct Visit {
 
 /// The page of a slug, if the client may know of it; otherwise the response.
 pub(super) async fn visit(api: &Api, slug: &str, parts: Parts) -> Result<Box<Visit>, Response> {
-    let page = match find(api, slug, &parts) {
+    let snapshots = api.engine().snapshots();
+    let mut found = find(api, slug, &parts);
+    if matches!(found, Found::Unknown) && !snapshots.is_loaded() {
+        snapshots.wait_until_loaded().await;
+        found = find(api, slug, &parts);
+    }
+    let page = match found {
         Found::Page(page) => page,
         Found::Moved(current) => {
             let moved = moved(&parts, slug, &current);
             return Err(respond::redirect(StatusCode::PERMANENT_REDIRECT, &moved));
         }
-        Found::Unknown if !api.engine().snapshots().is_loaded() => return Err(starting()),
+        Found::Unknown if !snapshots.is_loaded() => {
+            return Err(respond::starting(&parts.headers));
+        }
         Found::Unknown => return Err(respond::not_found(&parts.headers)),
     };
     let client = client_ip::of(&parts, api);
@@ -47,7 +55,8 @@ pub(super) async fn visit(api: &Api, slug: &str, parts: Parts) -> Result<Box<Vis
         return Err(respond::not_found(&parts.headers));
     }
     page.note_use(api.engine().now());
-    let snapshot = api.engine().snapshots().shown(&page).await.ok_or_else(starting)?;
+    let shown = snapshots.shown(&page).await;
+    let snapshot = shown.ok_or_else(|| respond::starting(&parts.headers))?;
     let query = Parameters::of(&parts.uri);
     let on_domain = parts.extensions.get::<OnDomain>().is_some();
     let base = if on_domain { String::new() } else { format!("/status/{}", page.slug) };
@@ -63,12 +72,6 @@ fn find(api: &Api, slug: &str, parts: &Parts) -> Found {
         Found::Moved(current) if current == page.slug => Found::Page(Arc::clone(page)),
         _ => Found::Unknown,
     }
-}
-
-/// What the server cannot show yet.
-pub(super) fn starting() -> Response {
-    ApiError::unavailable("The status pages are being loaded; try again in a moment.")
-        .into_response()
 }
 
 /// The same address with the current slug of the page.

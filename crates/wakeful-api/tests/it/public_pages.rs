@@ -204,6 +204,21 @@ both_databases! {
         assert!(front.text.contains("Shop"), "{}", front.text);
     }
 
+    async fn the_first_visitors_of_a_new_page_wait_until_it_is_built(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for number in 0..3 {
+            let slug = format!("new-{number}");
+            save(&ann, json!({"name": "New", "slug": slug, "published": true})).await;
+            // It is unknown until the list of pages has been read.
+            served(&browser(&app), &format!("/status/{slug}"), |answer| {
+                assert_ne!(answer.status, 503, "{}", answer.text);
+                answer.status == 200
+            })
+            .await;
+        }
+    }
+
     async fn a_page_has_the_right_headers_and_is_not_sent_twice(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

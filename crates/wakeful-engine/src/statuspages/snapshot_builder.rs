@@ -301,6 +301,7 @@ impl Builder {
         }
         snapshots.index.store(Arc::new(index));
         snapshots.is_loaded.store(true, Ordering::Relaxed);
+        snapshots.loaded.notify_waiters();
         self.changes = Some(changes);
         Ok(())
     }

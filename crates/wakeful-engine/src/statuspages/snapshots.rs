@@ -22,7 +22,7 @@ use crate::{Engine, Result};
 
 /// A page is in use for this long after a request.
 const IN_USE: Duration = Duration::from_secs(600);
-/// How long a visitor waits for a page that was dropped from memory.
+/// How long a visitor waits for a page that is not in memory.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A published page as it is served.
@@ -71,6 +71,8 @@ pub(super) struct Index {
 pub struct Snapshots {
     pub(super) index: ArcSwap<Index>,
     pub(super) is_loaded: AtomicBool,
+    /// Notified when the published pages are known.
+    pub(super) loaded: Notify,
     /// The pages that show each monitor, as far as they were built.
     pub(super) monitors: ArcSwap<HashMap<MonitorId, Vec<StatuspageId>>>,
     /// The page of each component, as far as pages were built.
@@ -230,11 +232,18 @@ impl Snapshots {
         self.is_loaded.load(Ordering::Relaxed)
     }
 
-    /// What a page shows; one that was dropped from memory is built first.
+    /// Waits a moment until the published pages are known.
+    pub async fn wait_until_loaded(&self) {
+        let loaded = self.loaded.notified();
+        if !self.is_loaded() {
+            let _ = tokio::time::timeout(WAIT_TIMEOUT, loaded).await;
+        }
+    }
+
+    /// What a page shows; one that is new or was dropped from memory is built first.
     pub async fn shown(&self, page: &Served) -> Option<Arc<Snapshot>> {
-        let shown = page.snapshot();
-        if shown.is_some() || !page.is_dropped() {
-            return shown;
+        if let Some(shown) = page.snapshot() {
+            return Some(shown);
         }
         let (visitor, built) = oneshot::channel();
         lock(&page.waiting).push(visitor);
