@@ -92,6 +92,35 @@ both_databases! {
         app.stop().await;
     }
 
+    async fn many_outages_are_a_few_push_messages(setup: Setup) {
+        const JOBS: usize = 12;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (client, push) = (&ann.client, FakePush::start(app.clock.now()).await);
+        let phone = client.post("webpush/subscribe", &push.subscribe("phone")).await.ok();
+        client.post("contacts/save", &json!({"rules": [{"notifierid": phone["notifierid"]}]})).await.ok();
+        let policy = json!({"name": "p", "steps": [{"after": 0, "notify": [{"userid": ann.userid}]}]});
+        let policy = client.post("policy/save", &policy).await.ok()["policy"]["policyid"].clone();
+        for number in 0..JOBS {
+            let job = json!({"type": "api", "name": format!("job {number}"), "heartbeat_interval": 86400,
+                "isactive": true, "upside_down_mode": false, "policyid": policy});
+            let job = text(&client.post("monitor/save", &job).await.ok()["monitor"]["monitorid"]);
+            client.post(&format!("monitor/notify/{job}"), &json!({"status": "down"})).await.ok();
+        }
+        let titles = || -> Vec<String> { push.messages("phone").iter().map(|one| text(&one.data["title"])).collect() };
+        let outages = |title: &String| match title.split_once(" changes") {
+            Some((count, _)) => count.parse().unwrap(),
+            None => 1,
+        };
+        until("every outage", || async {
+            app.clock.advance(std::time::Duration::from_secs(1));
+            (titles().iter().map(outages).sum::<usize>() == JOBS).then_some(())
+        })
+        .await;
+        assert!(titles().len() <= 7, "{:?}", titles());
+        app.stop().await;
+    }
+
     async fn subscriptions_are_validated_limited_and_only_their_users(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -158,6 +158,9 @@ pub struct EventData {
     /// The page that offers these actions, for messages that people read.
     #[serde(skip)]
     pub action_page: Option<String>,
+    /// The alerts that need no more attention, of a digest.
+    #[serde(skip)]
+    pub attended: Vec<AlertId>,
 }
 
 /// What a check saw, in brief.
@@ -219,6 +222,7 @@ impl EventData {
             link: None,
             action_url: None,
             action_page: None,
+            attended: Vec::new(),
         }
     }
 }

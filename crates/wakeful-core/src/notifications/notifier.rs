@@ -190,7 +190,7 @@ impl Kind {
 
     pub fn delivery_mode(self) -> DeliveryMode {
         match self {
-            Self::Email | Self::Account => DeliveryMode::Digest,
+            Self::Email | Self::Account | Self::Webpush => DeliveryMode::Digest,
             Self::Webhook => DeliveryMode::Single,
             service => match service.service() {
                 Some(service) if !service.is_for_programs => DeliveryMode::Digest,
@@ -275,7 +275,8 @@ impl Channel {
     pub fn delivery(&self) -> Delivery<'_> {
         match self {
             Self::Email(email) => Delivery::Digest(DigestRoute::Mail(MailRoute::Server(email))),
-            Self::Webhook(_) | Self::Webpush => Delivery::Single,
+            Self::Webhook(_) => Delivery::Single,
+            Self::Webpush => Delivery::Digest(DigestRoute::Service),
             Self::Account(account) => {
                 Delivery::Digest(DigestRoute::Mail(MailRoute::Account(account)))
             }

@@ -1,6 +1,6 @@
 //! One message about many events, for people: what it says.
 
-use wakeful_core::id::EventId;
+use wakeful_core::id::{AlertId, EventId};
 use wakeful_core::notifications::event::{self, Event, EventData};
 use wakeful_core::one_line::one_line;
 use wakeful_core::time::Millis;
@@ -39,9 +39,18 @@ pub fn event(id: EventId, events: &[Event], now: Millis) -> Event {
         data: EventData {
             status: status(events).map(str::to_owned),
             severity,
+            attended: attended(events),
             ..EventData::of_message(id, lines(events))
         },
     }
+}
+
+/// The last alerts that are over, or that somebody has.
+fn attended(events: &[Event]) -> Vec<AlertId> {
+    const CALMING: [&str; 5] =
+        [event::UP, event::STEADY, event::RESTORED, event::RESOLVED, event::ACKNOWLEDGED];
+    let calming = events.iter().rev().filter(|event| CALMING.iter().any(|kind| event.is(kind)));
+    calming.filter_map(|event| event.data.alertid).take(MAX_LINES).collect()
 }
 
 /// The worst that has happened.

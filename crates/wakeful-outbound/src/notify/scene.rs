@@ -1,6 +1,7 @@
 //! What a message to a service is about: the event, in the words and with the links that every
 //! service shows, and the means to make them fit its limits.
 
+use wakeful_core::id::AlertId;
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::one_line::one_line;
 use wakeful_core::severity::Severity;
@@ -113,6 +114,15 @@ impl<'a> Scene<'a> {
     pub fn alert(&self) -> String {
         let data = &self.event.data;
         data.alertid.map_or_else(|| data.eventid.to_string(), |alert| alert.to_string())
+    }
+
+    pub fn is_digest(&self) -> bool {
+        self.event.is(event::DIGEST)
+    }
+
+    /// The alerts of a digest that need no more attention.
+    pub fn attended(&self) -> &[AlertId] {
+        &self.event.data.attended
     }
 
     pub fn title(&self) -> String {

@@ -174,6 +174,21 @@ async fn an_outage_its_acknowledgement_and_its_end_are_one_conversation() {
 }
 
 #[tokio::test]
+async fn a_digest_ends_the_emergencies_of_its_alerts() {
+    let mut channel = Channel::new(Kind::Pushover).await;
+    channel.attempt(&message(event::DOWN)).await;
+    let outages = [message(event::DOWN), message(event::DOWN)];
+    channel.attempt(&digest::event(outages[0].data.eventid, &outages, NOW)).await;
+    let states = |channel: &Channel| -> Vec<String> {
+        channel.shown().into_iter().map(|one| one.state).collect()
+    };
+    assert_eq!(states(&channel), ["repeats", "repeats"]);
+    let news = [message(event::UP), message(event::COMMENTED)];
+    channel.attempt(&digest::event(news[0].data.eventid, &news, NOW)).await;
+    assert_eq!(states(&channel), ["canceled", "repeats", ""]);
+}
+
+#[tokio::test]
 async fn forty_events_are_one_message() {
     let is_read_by_people = |kind: &Kind| kind.delivery_mode() == DeliveryMode::Digest;
     for kind in services().filter(is_read_by_people) {

@@ -128,6 +128,9 @@ async fn send_digest(
     if bundles.is_empty() {
         return Completion::Done;
     }
+    // They wait for the same recipients.
+    let left = bundles.first().and_then(|bundle| bundle.remaining_recipients());
+    let browsers = engine.browsers(notifier, left).await;
     if !engine.cluster().lease_held_since(claimed_at) {
         // This node stalled after its claim, and another may have sent the message.
         release_claims(engine, &bundles).await;
@@ -143,20 +146,20 @@ async fn send_digest(
         let now = engine.now();
         let event = digest::event(EventId::from(id.uuid()), &events, now);
         let link = format!("{}/alerts?digest={id}", engine.public_url());
-        // They wait for the same recipients.
-        let left = bundles.first().and_then(|bundle| bundle.remaining_recipients());
-        let message = Message { event: &event, link: &link, thread: None, left, browsers: None };
+        let browsers = browsers.as_ref();
+        let message = Message { event: &event, link: &link, thread: None, left, browsers };
         let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);
         let sending = notify::deliver(net, mail, notifier.team, channel, message, now);
         survived(sending).await.unwrap_or_else(|panic| defect(panic).into())
     };
     failpoint::here("after-send");
-    let Attempt { outcome, recipients, moved, pause, .. } = attempt;
+    let Attempt { outcome, recipients, moved, pause, push, .. } = attempt;
     if let Some(recipients) = &recipients {
         for bundle in &mut bundles {
             bundle.add_recipients(recipients);
         }
     }
+    engine.record_push(&push).await;
     record_outcome(engine, notifier, &bundles, outcome, None).await;
     failpoint::here("after-acknowledgement");
     single::after_attempt(engine, notifier, moved, pause).await

@@ -31,12 +31,18 @@ pub(super) fn calls(
     now: Millis,
 ) -> Calls {
     let is_over = matches!(scene.phase, Phase::Acknowledged | Phase::Resolved | Phase::Ends);
+    let mut attended: Vec<String> = scene.attended().iter().map(ToString::to_string).collect();
+    if is_over && !scene.is_digest() {
+        attended.push(scene.alert());
+    }
     let mut calls = Vec::new();
-    if is_over && spec.flag("emergency") {
-        let file = format!("{}.json", scene.alert());
-        let url = address(spec, "api_url", &["1", "receipts", "cancel_by_tag", &file])?;
-        let body = json!({"token": spec.get("token")});
-        calls.push(Call::post(url, Role::Close, body).optional());
+    if spec.flag("emergency") {
+        for alert in attended {
+            let file = format!("{alert}.json");
+            let url = address(spec, "api_url", &["1", "receipts", "cancel_by_tag", &file])?;
+            let body = json!({"token": spec.get("token")});
+            calls.push(Call::post(url, Role::Close, body).optional());
+        }
         if scene.phase == Phase::Acknowledged {
             return Ok(calls);
         }
