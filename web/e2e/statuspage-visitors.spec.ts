@@ -8,7 +8,7 @@ import { createPage, languages } from "./statuspage";
 async function openWhole(page: Page, url: string) {
   await expect(async () => {
     await page.goto(url);
-    expect(await page.getByRole("main").textContent()).toContain("Database upgrade");
+    expect(await page.getByRole("main").textContent({ timeout: 2_000 })).toContain("Database upgrade");
   }).toPass();
 }
 

@@ -3,6 +3,7 @@
 
 mod escalation;
 mod jobs;
+mod pages;
 #[expect(clippy::print_stdout, reason = "prints the figures of a trial")]
 mod testbed;
 
