@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, HeaderName, header};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use utoipa_axum::router::UtoipaMethodRouter;
 use wakeful_core::access::{Need, Permission, TeamAccess};
 use wakeful_core::id::TeamId;
 use wakeful_core::named_enum;
@@ -17,11 +16,11 @@ use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_engine::{Authorized, Caller, Engine, KeyPair, Reauthenticated};
 
+use crate::api_router::Routes;
 use crate::app::Api;
 use crate::client_ip;
 use crate::cookie;
 use crate::error::ApiError;
-use crate::openapi;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
@@ -174,14 +173,8 @@ impl Grant {
 
 /// Declares the permission of a route in the OpenAPI document. It repeats the one in the
 /// signature of the handler; a test over all routes and roles finds differences.
-pub(crate) fn needs(
-    permission: Permission,
-    mut routes: UtoipaMethodRouter<Api>,
-) -> UtoipaMethodRouter<Api> {
-    for item in routes.1.paths.values_mut() {
-        openapi::set_permission(item, permission.as_str());
-    }
-    routes
+pub(crate) fn needs(permission: Permission, routes: Routes) -> Routes {
+    routes.needing(permission)
 }
 
 named_enum! {
@@ -197,14 +190,8 @@ named_enum! {
 
 /// Declares in the OpenAPI document that a route needs a fresh session. It repeats the type in
 /// the signature of the handler; a test over all routes finds differences.
-pub(crate) fn reauthenticated(
-    which: Reauthentication,
-    mut routes: UtoipaMethodRouter<Api>,
-) -> UtoipaMethodRouter<Api> {
-    for item in routes.1.paths.values_mut() {
-        openapi::set_reauthentication(item, which.as_str());
-    }
-    routes
+pub(crate) fn reauthenticated(which: Reauthentication, routes: Routes) -> Routes {
+    routes.reauthenticated(which)
 }
 
 fn bearer(headers: &HeaderMap) -> Option<Secret> {

@@ -7,24 +7,25 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use flate2::Compression;
 use hyper::body::Bytes;
-use std::sync::{Arc, LazyLock};
-use utoipa::openapi::OpenApi;
+use std::sync::LazyLock;
 
 use crate::app::Api;
 use crate::compression::{accepts_gzip, gzip};
+use crate::openapi;
 use crate::serve::SharedBytes;
 
 const PAGE: &str = include_str!("docs/index.html");
 const STYLE: &str = include_str!("docs/reference.css");
 const SCRIPT: &str = include_str!("docs/reference.js");
 
-pub(crate) fn routes(document: OpenApi) -> Router<Api> {
-    // Most services are never asked for it.
-    let document = Arc::new(LazyLock::new(move || Document::of(&document)));
+/// Made when it is first requested, as most services are never asked for it.
+static DOCUMENT: LazyLock<Document> = LazyLock::new(Document::new);
+
+pub(crate) fn routes() -> Router<Api> {
     Router::new()
         .route(
             "/api/openapi.json",
-            get(move |headers: HeaderMap| async move { document.respond(&headers) }),
+            get(|headers: HeaderMap| async move { DOCUMENT.respond(&headers) }),
         )
         .route("/api/docs", get(|| async { Redirect::permanent("/api/docs/") }))
         .route("/api/docs/", get(|| async { Html(PAGE) }))
@@ -44,8 +45,8 @@ struct Document {
 }
 
 impl Document {
-    fn of(document: &OpenApi) -> Self {
-        let json = document.to_json().expect("the document can be serialized");
+    fn new() -> Self {
+        let json = openapi::document().to_json().expect("the document can be serialized");
         let gzip = gzip(json.as_bytes(), Compression::best());
         Self { plain: json.into(), gzip }
     }

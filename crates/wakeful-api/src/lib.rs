@@ -3,6 +3,7 @@
 //! the caller, read the request, call the engine and write the response. No handler
 //! opens a transaction, and no type of this crate reaches the engine.
 
+mod api_router;
 mod app;
 mod body;
 mod caller;

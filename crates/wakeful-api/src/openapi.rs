@@ -14,6 +14,7 @@ use utoipa::{PartialSchema as _, ToSchema as _};
 use wakeful_core::access::Permission;
 
 use crate::error::ErrorBody;
+use crate::routes;
 
 /// The permission that an operation needs, or `public`.
 const PERMISSION: &str = "x-wakeful-permission";
@@ -22,10 +23,6 @@ const REAUTHENTICATION: &str = "x-wakeful-reauthentication";
 
 /// The document as it is served and committed to the repository.
 pub fn document() -> OpenApi {
-    crate::router::api().1
-}
-
-pub(crate) fn assemble(public: OpenApi, protected: OpenApi) -> OpenApi {
     let mut info = Info::new("Wakeful", env!("CARGO_PKG_VERSION"));
     info.description = Some("Uptime monitoring: monitors, notifiers, teams and accounts.".into());
     let no_strings: [String; 0] = [];
@@ -42,12 +39,12 @@ pub(crate) fn assemble(public: OpenApi, protected: OpenApi) -> OpenApi {
         SecurityRequirement::new("bearer", no_strings.clone()),
         SecurityRequirement::new("api_key", no_strings.clone()).add("enc_key", no_strings),
     ];
-    let mut public = public;
+    let mut public = routes::public().document();
     for item in public.paths.paths.values_mut() {
         set_permission(item, "public");
     }
     document.merge(describe(public, &[]));
-    document.merge(describe(protected, &either));
+    document.merge(describe(routes::protected().document(), &either));
     document
 }
 

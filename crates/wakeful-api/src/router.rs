@@ -3,22 +3,15 @@
 use axum::Router;
 use axum::middleware;
 use axum::routing::get;
-use utoipa::openapi::OpenApi;
 
 use crate::app::Api;
-use crate::{docs, health, host, layers, openapi, routes, spa, statuspages};
-
-/// The routes of the API and its OpenAPI document.
-pub(crate) fn api() -> (Router<Api>, OpenApi) {
-    let (public, public_doc) = routes::public().split_for_parts();
-    let (protected, protected_doc) = routes::protected().split_for_parts();
-    (public.merge(protected), openapi::assemble(public_doc, protected_doc))
-}
+use crate::{docs, health, host, layers, routes, spa, statuspages};
 
 /// All routes of the service.
 pub fn router(state: Api) -> Router {
-    let (routes, document) = api();
-    let mut router = routes
+    let mut router = routes::public()
+        .merge(routes::protected())
+        .into_router()
         .route("/", get(spa::root))
         .route("/assets/{*path}", get(spa::serve))
         .route("/healthz", get(health::alive))
@@ -27,7 +20,7 @@ pub fn router(state: Api) -> Router {
         .merge(routes::ping::routes())
         .merge(routes::hc::routes());
     if state.settings().docs {
-        router = router.merge(docs::routes(document));
+        router = router.merge(docs::routes());
     }
     let pages = layers::apply_to_pages(statuspages::routes(), &state);
     let router = layers::apply(router, &state).merge(pages).with_state(state.clone());

@@ -3,11 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::{Authorized, Caller};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Reauthentication::Page;
@@ -19,12 +18,12 @@ use crate::dto::accounts::{CurrentSession, Me, SaveSettings, SignUp, UserSaved};
 use crate::dto::sessions::SignedIn;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(sign_up)).routes(routes!(get_session))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(sign_up)).routes(routes!(get_session))
 }
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Known, routes!(get_current_user)))
         .routes(needs(Permission::Myself, reauthenticated(Page, routes!(save_settings))))
         .routes(needs(Permission::Myself, reauthenticated(Page, routes!(delete_account))))

@@ -5,10 +5,9 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_engine::Error;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::{Body, FormBody};
 use crate::client_ip::{ClientIp, ClientOrigin};
@@ -16,8 +15,8 @@ use crate::dto::Ack;
 use crate::dto::alerts::{ActByLink, ActionLinkBody, PressedKey, PushoverCallback};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new()
         .routes(routes!(get_action_link, act_by_link))
         .routes(routes!(acknowledge_by_pushover))
         .routes(routes!(acknowledge_by_call))

@@ -2,13 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_engine::{AdminTeamQuery, AdminUserQuery, Authorized, Reauthenticated};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Reauthentication::Always;
@@ -26,8 +25,8 @@ use crate::routes::audit;
 /// How many items a page has if the caller does not say.
 const DEFAULT_LIMIT: u32 = 100;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Operate, routes!(get_overview)))
         .routes(needs(Permission::Operate, routes!(list_teams)))
         .routes(needs(Permission::Operate, routes!(list_users)))

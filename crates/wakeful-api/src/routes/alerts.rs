@@ -3,8 +3,6 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::alerting::alert::AlertKind;
@@ -15,6 +13,7 @@ use wakeful_core::severity::Severity;
 use wakeful_engine::{AlertQuery, Authorized};
 
 use super::monitors::monitor_id;
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -28,8 +27,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{self, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(list_alerts)))
         .routes(needs(Permission::View, routes!(list_monitor_alerts)))
         .routes(needs(Permission::View, routes!(get_alert)))

@@ -2,12 +2,11 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::ApiKeyId;
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Reauthentication::Page;
@@ -18,8 +17,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Myself, routes!(list_api_keys)))
         .routes(needs(Permission::Myself, reauthenticated(Page, routes!(create_or_rename_api_key))))
         .routes(needs(Permission::Myself, routes!(delete_api_key)))

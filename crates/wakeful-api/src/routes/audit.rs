@@ -7,13 +7,12 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures_util::stream::{self, StreamExt as _};
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::StreamId;
 use wakeful_engine::{AuditQuery, AuditRange, Authorized, Error, Reauthenticated, StoredEntry};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body as RequestBody;
 use crate::caller::Reauthentication::Always;
@@ -30,8 +29,8 @@ use crate::routes::history::time;
 /// How many entries a page has if the caller does not say.
 const DEFAULT_LIMIT: u32 = 100;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Audit, routes!(list_audit)))
         .routes(needs(Permission::Audit, routes!(export_audit)))
         .routes(needs(Permission::Audit, routes!(verify_audit)))

@@ -3,14 +3,13 @@
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::error::{ApiError, ErrorBody};
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(get_calendar))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(get_calendar))
 }
 
 /// The calendar of an on-call schedule or of a user's shifts: 31 days back and 93 days ahead.

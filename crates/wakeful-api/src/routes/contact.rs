@@ -1,9 +1,8 @@
 //! The contact form.
 
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::client_ip::ClientIp;
@@ -11,8 +10,8 @@ use crate::dto::Ack;
 use crate::dto::contact::ContactUs;
 use crate::error::ApiResult;
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(submit_contact_form))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(submit_contact_form))
 }
 
 /// Stores a message for the operator and emails it to them.

@@ -2,19 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
 use crate::dto::contacts::{Contacts, FeedUrl, SaveContacts};
 use crate::error::ApiResult;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Myself, routes!(get_contacts)))
         .routes(needs(Permission::Myself, routes!(save_contacts)))
         .routes(needs(Permission::Myself, routes!(create_contacts_feed)))

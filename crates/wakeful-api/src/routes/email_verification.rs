@@ -1,11 +1,10 @@
 //! Verification of the address of an account.
 
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::{Authorized, VerificationRequest};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -14,12 +13,12 @@ use crate::dto::Ack;
 use crate::dto::email_verification::VerifyEmail;
 use crate::error::{ApiResult, ErrorBody};
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(verify_email))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(verify_email))
 }
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(needs(Permission::Myself, routes!(send_verification)))
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new().routes(needs(Permission::Myself, routes!(send_verification)))
 }
 
 /// Emails the caller a link that verifies the address of the account. It works once and

@@ -6,12 +6,11 @@ use futures_util::Stream;
 use std::convert::Infallible;
 use std::time::Instant;
 use tokio::time::{Interval, MissedTickBehavior};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, TeamAccess, permission};
 use wakeful_core::client_network::ClientNetwork;
 use wakeful_engine::{Authorized, LiveEvents};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::caller::{Credentials, needs};
 use crate::client_ip::ClientIp;
@@ -19,8 +18,8 @@ use crate::dto;
 use crate::error::{ApiError, ErrorBody};
 use crate::event_streams::{CHECK_INTERVAL, EventStream, Holder};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(needs(Permission::View, routes!(stream_events)))
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new().routes(needs(Permission::View, routes!(stream_events)))
 }
 
 /// A stream of server-sent events: `heartbeat`, `alert`, `saved`, `deleted`, `maintenance` (a

@@ -7,21 +7,20 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
 use std::sync::Arc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::TeamId;
 use wakeful_engine::{Error, Reauthenticated};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::caller::Reauthentication::Always;
 use crate::caller::{Grant, needs, reauthenticated};
 use crate::dto::export::{ExportedEntry, PersonalExport};
 use crate::error::ApiError;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Myself, reauthenticated(Always, routes!(export_personal_data))))
 }
 

@@ -3,8 +3,6 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use std::time::Duration;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::time::Millis;
@@ -13,6 +11,7 @@ use wakeful_engine::{HeartbeatKey, HeartbeatRange};
 
 use super::monitors::monitor_id;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::Fields;
@@ -24,8 +23,8 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// A day of heartbeats at one per second is too much for a single response.
 const MAX_PAGE_SIZE: u32 = 1000;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(needs(Permission::View, routes!(list_heartbeats)))
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new().routes(needs(Permission::View, routes!(list_heartbeats)))
 }
 
 /// Lists the heartbeats of a monitor: those of the last day, or from `from` to `to`.

@@ -2,8 +2,6 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{
@@ -13,6 +11,7 @@ use wakeful_core::statuspages::incident::{Incident, IncidentTemplate};
 use wakeful_core::statuspages::snapshot;
 use wakeful_engine::{Authorized, IncidentQuery};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -27,8 +26,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{self, ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(list_incidents)))
         .routes(needs(Permission::View, routes!(get_incident)))
         .routes(needs(Permission::Respond, routes!(save_incident)))

@@ -3,12 +3,11 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::InvitationId;
 use wakeful_engine::{Authorized, SignedIn as Login};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::{CredentialKind, Credentials, needs};
@@ -24,12 +23,12 @@ use crate::error::{ApiError, ApiResult, ErrorBody, FieldError};
 use crate::path_id;
 use crate::query::{ListPage, Query};
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(open_invitation)).routes(routes!(accept_invitation))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(open_invitation)).routes(routes!(accept_invitation))
 }
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::People, routes!(list_invitations)))
         .routes(needs(Permission::People, routes!(save_invitation)))
         .routes(needs(Permission::People, routes!(delete_invitation)))

@@ -2,8 +2,6 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{MaintenanceId, MonitorId};
 use wakeful_core::maintenance::Window;
@@ -11,6 +9,7 @@ use wakeful_core::time::Millis;
 use wakeful_engine::{Authorized, WindowQuery};
 
 use super::history::time;
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -27,8 +26,8 @@ use crate::query::{ListPage, Query};
 /// How many occurrences a single window shows.
 const OCCURRENCES: usize = 10;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(list_maintenances)))
         .routes(needs(Permission::View, routes!(get_maintenance)))
         .routes(needs(Permission::Respond, routes!(save_maintenance)))

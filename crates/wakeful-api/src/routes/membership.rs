@@ -3,13 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use std::cmp::Reverse;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::Authorized;
 use wakeful_engine::billing::Invoice;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -22,8 +21,8 @@ use crate::dto::{Ack, Fields};
 use crate::error::{ApiError, ApiResult, ErrorBody, wrong_plan};
 use crate::query::{ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Pay, routes!(choose_plan)))
         .routes(needs(Permission::Pay, routes!(choose_plan_unversioned)))
         .routes(needs(Permission::Bills, routes!(preview_plan)))

@@ -2,11 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::{Authorized, Reauthenticated};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Reauthentication::{Always, Page};
@@ -17,8 +16,8 @@ use crate::dto::mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
 use crate::dto::team::OneUser;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Myself, reauthenticated(Page, routes!(set_up_mfa))))
         .routes(needs(Permission::Myself, routes!(enable_mfa)))
         .routes(needs(Permission::Myself, routes!(disable_mfa)))

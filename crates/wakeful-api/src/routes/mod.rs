@@ -46,13 +46,11 @@ mod team;
 mod teams;
 mod webpush;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::Api;
+use crate::api_router::ApiRouter;
 
 /// Routes that need no user credentials.
-pub(crate) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(crate) fn public() -> ApiRouter {
+    ApiRouter::new()
         .merge(sessions::public())
         .merge(accounts::public())
         .merge(passwords::public())
@@ -67,8 +65,8 @@ pub(crate) fn public() -> OpenApiRouter<Api> {
 
 /// Routes that respond with 401 without valid credentials, and with 403 without the permission
 /// that each of them needs.
-pub(crate) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(crate) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .merge(sessions::protected())
         .merge(accounts::protected())
         .merge(export::protected())

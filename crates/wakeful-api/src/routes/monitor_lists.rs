@@ -11,8 +11,6 @@ use futures_util::stream::{self, StreamExt as _};
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
@@ -21,6 +19,7 @@ use wakeful_core::severity::Severity;
 use wakeful_engine::Authorized;
 use wakeful_engine::{Error, MonitorQuery, MonitorView};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::Fields;
@@ -37,8 +36,8 @@ use crate::serve::BufferedBytes;
 /// Monitors per chunk; a chunk takes about a millisecond to serialize.
 const CHUNK_SIZE: u32 = 128;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(list_monitors)))
         .routes(needs(Permission::View, routes!(list_monitor_rows)))
 }

@@ -4,14 +4,13 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use std::time::Duration;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::{Monitor, Spec};
 use wakeful_engine::Authorized;
 use wakeful_engine::MonitorView;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -31,8 +30,8 @@ const _: () = assert!(MAX_TRY_DURATION.as_secs() < REQUEST_TIMEOUT.as_secs());
 
 const PASSWORD_DROPPED: &str = "Monitor saved. The stored password was deleted because the URL now points to another server; send it again.";
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(get_monitor)))
         .routes(needs(Permission::Edit, routes!(delete_monitor)))
         .routes(needs(Permission::Edit, routes!(save_monitor)))

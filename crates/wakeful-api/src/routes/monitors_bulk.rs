@@ -2,11 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -17,8 +16,8 @@ use crate::dto::monitors::bulk::{
 use crate::error::{ApiResult, ErrorBody};
 use crate::routes::monitors::monitor_id;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Edit, routes!(change_monitors)))
         .routes(needs(Permission::Edit, routes!(delete_monitors)))
 }

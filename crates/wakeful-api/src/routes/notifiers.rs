@@ -2,8 +2,6 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{DeliveryId, NotifierId};
@@ -11,6 +9,7 @@ use wakeful_core::notifications::notifier::{Channel, Notifier};
 use wakeful_engine::Authorized;
 use wakeful_engine::NotifierDraft;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -24,8 +23,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{self, ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(list_notifiers)))
         .routes(needs(Permission::View, routes!(list_notifier_kinds)))
         .routes(needs(Permission::Edit, routes!(save_notifier)))

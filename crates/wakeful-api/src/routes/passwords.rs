@@ -1,9 +1,8 @@
 //! Password resets.
 
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::client_ip::{ClientIp, ClientOrigin};
@@ -11,8 +10,8 @@ use crate::dto::Ack;
 use crate::dto::passwords::{LostPassword, UpdatePassword};
 use crate::error::{ApiResult, ErrorBody};
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(request_password_reset)).routes(routes!(update_password))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(request_password_reset)).routes(routes!(update_password))
 }
 
 /// Emails a link to set a new password, if the address has an account. The response is

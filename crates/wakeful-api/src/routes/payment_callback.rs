@@ -3,16 +3,15 @@
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::collect;
 use crate::dto::Ack;
 use crate::error::{ApiError, ApiResult, ErrorBody, ErrorCode};
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(stripe_callback))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(stripe_callback))
 }
 
 /// Receives a signed event from Stripe.

@@ -2,12 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::PaymentMethodId;
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -19,8 +18,8 @@ use crate::dto::payment_methods::{
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::query::{ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Bills, routes!(list_payment_methods)))
         .routes(needs(Permission::Pay, routes!(save_payment_method)))
         .routes(needs(Permission::Pay, routes!(set_default_payment_method)))

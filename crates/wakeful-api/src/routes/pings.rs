@@ -4,12 +4,11 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::MonitorId;
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::pings::{PingKey, PingList};
@@ -19,8 +18,8 @@ use crate::query::{self, Query};
 
 const DEFAULT_LIMIT: u32 = 20;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(list_pings)))
         .routes(needs(Permission::Edit, routes!(get_ping_body)))
         .routes(needs(Permission::Edit, routes!(get_ping_key)))

@@ -7,11 +7,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::verdict::Report;
 use wakeful_engine::Error;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::{collect_json, malformed};
 use crate::client_ip::ClientIp;
@@ -29,8 +28,8 @@ pub(crate) struct Pushed {
     msg: Option<&'static str>,
 }
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(push_status)).routes(routes!(push_alertmanager))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(push_status)).routes(routes!(push_alertmanager))
 }
 
 /// Reports a status through a monitor's push URL; `status` defaults to up.

@@ -3,11 +3,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -15,8 +14,8 @@ use crate::client_ip::ClientOrigin;
 use crate::dto::reauthentication::{Reauthenticate, ReauthenticatedUntil, Ways};
 use crate::error::{ApiResult, ErrorBody};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Myself, routes!(start_reauthentication)))
         .routes(needs(Permission::Myself, routes!(reauthenticate)))
 }

@@ -2,21 +2,20 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::region::Region;
 use wakeful_engine::Authorized;
 use wakeful_engine::RegionView;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::regions::{RegionBody, RegionList};
 use crate::error::{ApiResult, ErrorBody};
 use crate::query::{ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(needs(Permission::View, routes!(list_regions)))
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new().routes(needs(Permission::View, routes!(list_regions)))
 }
 
 /// Lists the regions with live probes, and those that the team's monitors use.

@@ -4,8 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::history::month::Month;
 use wakeful_core::history::period::{Period, parse_day};
@@ -14,6 +12,7 @@ use wakeful_core::time::Millis;
 use wakeful_engine::Authorized;
 use wakeful_engine::ReportOrder;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::Fields;
@@ -27,8 +26,8 @@ use crate::query::Query;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(needs(Permission::View, routes!(get_report)))
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new().routes(needs(Permission::View, routes!(get_report)))
 }
 
 /// Returns the statistics of a month, or of the days from `from` to `to`, for all monitors or

@@ -2,11 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::{Authorized, TryRouting};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -14,8 +13,8 @@ use crate::dto::Fields;
 use crate::dto::routing::{self as dto, RoutingBody, RoutingTried, SaveRouting, TryRoutingBody};
 use crate::error::{ApiResult, ErrorBody};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(get_routing)))
         .routes(needs(Permission::Edit, routes!(save_routing)))
         .routes(needs(Permission::View, routes!(try_routing)))

@@ -2,14 +2,13 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{OverrideId, ScheduleId};
 use wakeful_core::oncall::OnCallSchedule;
 use wakeful_engine::Authorized;
 
 use super::history::time;
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -23,8 +22,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(list_schedules)))
         .routes(needs(Permission::View, routes!(get_schedule)))
         .routes(needs(Permission::Edit, routes!(save_schedule)))

@@ -2,12 +2,11 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::UserId;
 use wakeful_engine::{Authorized, Reauthenticated};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Reauthentication::Always;
@@ -19,8 +18,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::People, routes!(list_services)))
         .routes(needs(Permission::People, routes!(save_service)))
         .routes(needs(Permission::People, reauthenticated(Always, routes!(delete_service))))

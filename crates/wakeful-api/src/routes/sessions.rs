@@ -4,14 +4,13 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use std::cmp::Reverse;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::SessionId;
 use wakeful_core::time::Millis;
 use wakeful_engine::Authorized;
 use wakeful_engine::Session;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::{CredentialKind, Credentials, needs};
@@ -23,12 +22,12 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{ListPage, Query};
 
-pub(super) fn public() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(create_token)).routes(routes!(log_in))
+pub(super) fn public() -> ApiRouter {
+    ApiRouter::new().routes(routes!(create_token)).routes(routes!(log_in))
 }
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Known, routes!(get_token)))
         .routes(needs(Permission::Known, routes!(log_out)))
         .routes(needs(Permission::Myself, routes!(log_out_everywhere)))

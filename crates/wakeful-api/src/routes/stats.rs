@@ -3,8 +3,6 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use std::time::Duration;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::MonitorId;
@@ -13,6 +11,7 @@ use wakeful_engine::Authorized;
 use super::history::time;
 use super::monitors::monitor_id;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::Fields;
@@ -28,8 +27,8 @@ const MAX_BEATS: u32 = 100;
 const MAX_IDS: usize = 200;
 const MAX_APDEX_MS: u32 = 3_600_000;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(get_monitor_stats)))
         .routes(needs(Permission::View, routes!(get_monitor_series)))
         .routes(needs(Permission::View, routes!(list_summaries)))

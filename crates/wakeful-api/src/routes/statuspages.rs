@@ -2,14 +2,13 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{ComponentId, StatuspageId};
 use wakeful_core::statuspages::page::StatusPage;
 use wakeful_core::statuspages::snapshot::ImageKind;
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -28,8 +27,8 @@ use crate::path_id;
 use crate::query::{ListPage, Query};
 use crate::statuspages::{self, Show};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::View, routes!(list_statuspages)))
         .routes(needs(Permission::View, routes!(get_statuspage)))
         .routes(needs(Permission::Edit, routes!(save_statuspage)))

@@ -4,14 +4,13 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{IncidentId, IncidentUpdateId, StatuspageId, SubscriberId};
 use wakeful_core::statuspages::page::StatusPage;
 use wakeful_core::statuspages::subscriber::{Subscriber, SubscriberKind, SubscriberState};
 use wakeful_engine::{Authorized, SubscriberQuery};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -25,8 +24,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{self, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Edit, routes!(list_subscribers)))
         .routes(needs(Permission::Edit, routes!(save_subscriber)))
         .routes(needs(Permission::Edit, routes!(import_subscribers)))

@@ -2,12 +2,11 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, Role, permission};
 use wakeful_core::id::UserId;
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Reauthentication::Page;
@@ -19,8 +18,8 @@ use crate::dto::team::{MemberList, SaveMember, SaveUser, TeamList, Users};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::query::{ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Myself, routes!(list_members)))
         .routes(needs(Permission::Myself, routes!(list_members_with_roles)))
         .routes(needs(Permission::People, reauthenticated(Page, routes!(save_user))))

@@ -2,11 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_engine::{Authorized, Reauthenticated, TeamOfUser};
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Reauthentication::Always;
@@ -19,8 +18,8 @@ use crate::dto::teams::{
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::query::{ListPage, Query};
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Myself, routes!(list_teams)))
         .routes(needs(Permission::Myself, routes!(create_team)))
         .routes(needs(Permission::Myself, routes!(switch_team)))

@@ -2,12 +2,11 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::PushSubscriptionId;
 use wakeful_engine::Authorized;
 
+use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
@@ -17,8 +16,8 @@ use crate::dto::webpush::{PushKey, PushSubscribed, SavePushSubscription, Subscri
 use crate::error::{ApiResult, ErrorBody};
 use crate::path_id;
 
-pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
+pub(super) fn protected() -> ApiRouter {
+    ApiRouter::new()
         .routes(needs(Permission::Myself, routes!(get_push_key)))
         .routes(needs(Permission::Myself, routes!(subscribe_browser)))
         .routes(needs(Permission::Myself, routes!(delete_browser)))
