@@ -13,6 +13,7 @@ mod alerts;
 mod baseline;
 mod chart;
 mod clock;
+mod compare;
 mod degraded;
 mod documents;
 mod full;
@@ -64,6 +65,8 @@ struct Cli {
 enum Command {
     /// Measure everything, or only some parts, and print the figures
     Run(Run),
+    /// Compare the cost of two versions, side by side
+    Compare(compare::Compare),
     /// Fill a data folder with monitors that point at a port of this machine
     Seed {
         data: PathBuf,
@@ -160,6 +163,7 @@ fn main() -> Outcome<()> {
     runtime.block_on(async {
         match cli.command {
             Command::Run(run) => measure(&run).await,
+            Command::Compare(versions) => compare::run(&versions).await,
             Command::Baseline(baseline) => baseline::run(baseline).await,
             Command::PacedBaseline(baseline) => paced_baseline::run(&baseline).await,
             Command::Seed { data, monitors, interval, port } => {

@@ -2,7 +2,7 @@
 //! SQLite. Observed only from outside: /proc, its log, its API, and its
 //! database.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, SqliteConnection};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -66,6 +66,18 @@ impl Service {
         }
         let variables = probe_region.map_or(&[][..], |probe_region| probe_region.variables);
         Self::launch_with(run, target, data, token, variables).await
+    }
+
+    /// Starts the service, of whatever version, with an empty folder, and signs up.
+    pub async fn start_empty(run: &Run, target: &Target) -> Outcome<Self> {
+        let mut service = Self::launch(run, target, tempfile::tempdir()?, String::new()).await?;
+        let url = format!("{}/api/v1/signup", service.base);
+        let body = json!({"email": "bench@example.com", "password": "a quiet night 7"});
+        let request = service.client.post(url).header("content-type", "application/json");
+        let answer = request.body(body.to_string()).send().await?.error_for_status()?;
+        let answer: Value = serde_json::from_slice(&answer.bytes().await?)?;
+        service.token = answer["token"].as_str().ok_or("no token")?.to_owned();
+        Ok(service)
     }
 
     /// Starts the service with an existing folder.
@@ -240,7 +252,8 @@ async fn read_log(
     let mut loaded = Some(loaded);
     let mut lines = BufReader::new(log).lines();
     while let Ok(Some(line)) = lines.next_line().await {
-        if line.contains(" monitors in ")
+        // Version 0.1 wrote "loaded in".
+        if [" monitors in ", "loaded in"].iter().any(|text| line.contains(text))
             && let Some(loaded) = loaded.take()
         {
             let _ = loaded.send(began.elapsed());
