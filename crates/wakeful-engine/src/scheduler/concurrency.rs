@@ -11,7 +11,7 @@
 //! because otherwise a single hanging page would delay the checks of its healthy neighbors.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::Notify;
 use wakeful_core::id::{MonitorId, TeamId};
@@ -55,8 +55,10 @@ pub(super) struct ConcurrencyLimiter {
     teams: HashMap<TeamId, TeamQueue>,
     /// The teams with waiting jobs, by their number of running jobs and their turns.
     ready_teams: BTreeSet<(usize, u64, TeamId)>,
+    /// Whether so many jobs are running that one may soon have to give way.
+    is_crowded: bool,
     /// The teams with running jobs, by how many they have; of equals, the one with the oldest
-    /// job last.
+    /// job last. Empty unless it is crowded.
     busy_teams: BTreeSet<(usize, Reverse<u64>, TeamId)>,
     /// Counts the turns that teams were given.
     turns: u64,
@@ -70,8 +72,8 @@ pub(super) struct ConcurrencyLimiter {
 
 #[derive(Default)]
 struct TeamQueue {
-    /// By their numbers, so in the order of their start.
-    running: BTreeMap<u64, RunPermit>,
+    /// In the order of their start, so of their numbers.
+    running: VecDeque<RunPermit>,
     waiting: VecDeque<Job>,
     /// The team's turn: a number that is larger, the later the team began to wait for it.
     turn: u64,
@@ -80,8 +82,13 @@ struct TeamQueue {
 impl TeamQueue {
     /// The place among the busy teams, if any job is running.
     fn load(&self, id: TeamId) -> Option<(usize, Reverse<u64>, TeamId)> {
-        let (oldest, _) = self.running.first_key_value()?;
-        Some((self.running.len(), Reverse(*oldest), id))
+        Some((self.running.len(), Reverse(self.running.front()?.number), id))
+    }
+
+    /// Removes a running job; false if there is none such.
+    fn remove_running(&mut self, number: u64) -> bool {
+        let found = self.running.binary_search_by_key(&number, |permit| permit.number);
+        found.is_ok_and(|index| self.running.remove(index).is_some())
     }
 }
 
@@ -102,6 +109,7 @@ impl ConcurrencyLimiter {
             running: 0,
             teams: HashMap::new(),
             ready_teams: BTreeSet::new(),
+            is_crowded: false,
             busy_teams: BTreeSet::new(),
             turns: 0,
             hosts: HashMap::new(),
@@ -113,7 +121,14 @@ impl ConcurrencyLimiter {
 
     /// Queues a job; jobs that may start now are added to `start`.
     pub(super) fn submit(&mut self, job: Job, now: u64, start: &mut Vec<RunPermit>) {
-        self.enqueue(job);
+        let running = self.teams.get(&job.team).map_or(0, |team| team.running.len());
+        let is_free = self.running < self.max_running && self.may_run_more(running);
+        if is_free && self.ready_teams.is_empty() {
+            // It need not wait for a turn, as nobody else does.
+            self.begin(job, now, start);
+            return;
+        }
+        self.change(job.team, |team| team.waiting.push_back(job));
         self.admit(now, start);
     }
 
@@ -137,7 +152,7 @@ impl ConcurrencyLimiter {
 
     /// Stops the running job of a monitor.
     pub(super) fn stop(&self, monitor: MonitorId) {
-        let running = self.teams.values().flat_map(|team| team.running.values());
+        let running = self.teams.values().flat_map(|team| &team.running);
         for permit in running.filter(|permit| permit.job.monitor == monitor) {
             permit.stop.notify_one();
         }
@@ -189,10 +204,6 @@ impl ConcurrencyLimiter {
         }
     }
 
-    fn enqueue(&mut self, job: Job) {
-        self.change(job.team, |team| team.waiting.push_back(job));
-    }
-
     fn admit(&mut self, now: u64, start: &mut Vec<RunPermit>) {
         while let Some((running, _, id)) = self.ready_teams.first().copied() {
             if self.running >= self.max_running {
@@ -204,25 +215,44 @@ impl ConcurrencyLimiter {
             }
             let mut next = None;
             self.change(id, |team| next = team.waiting.pop_front());
-            let Some(job) = next else { continue };
-            let host = self.hosts.entry(job.host).or_default();
-            if host.must_wait(job.team, now) {
-                host.wait(job);
-                self.waiting_for_host += 1;
-                metrics::counter!("wakeful_check_waits_total", "for" => "host").increment(1);
-                continue;
+            if let Some(job) = next {
+                self.begin(job, now, start);
             }
-            host.started.push_back((now, job.team));
-            self.running += 1;
-            self.started_jobs += 1;
-            let number = self.started_jobs;
-            let permit = RunPermit { job, stop: Arc::default(), started: now, number };
-            start.push(permit.clone());
-            let turn = self.next_turn();
-            self.change(id, |team| {
-                team.turn = turn;
-                team.running.insert(number, permit);
-            });
+        }
+    }
+
+    /// Starts a job, unless it has to wait for its host.
+    fn begin(&mut self, job: Job, now: u64, start: &mut Vec<RunPermit>) {
+        let host = self.hosts.entry(job.host).or_default();
+        if host.must_wait(job.team, now) {
+            host.wait(job);
+            self.waiting_for_host += 1;
+            metrics::counter!("wakeful_check_waits_total", "for" => "host").increment(1);
+            return;
+        }
+        host.started.push_back((now, job.team));
+        self.running += 1;
+        self.started_jobs += 1;
+        let number = self.started_jobs;
+        let permit = RunPermit { job, stop: Arc::default(), started: now, number };
+        start.push(permit.clone());
+        let turn = self.next_turn();
+        self.change(job.team, |team| {
+            team.turn = turn;
+            team.running.push_back(permit);
+        });
+        self.note_crowd();
+    }
+
+    /// Lists the busy teams while more than half of the places are taken, and until fewer than a
+    /// quarter are: usually, no check needs the list.
+    fn note_crowd(&mut self) {
+        if !self.is_crowded && self.running * 2 > self.max_running {
+            self.is_crowded = true;
+            self.busy_teams = self.teams.iter().filter_map(|(id, team)| team.load(*id)).collect();
+        } else if self.is_crowded && self.running * 4 < self.max_running {
+            self.is_crowded = false;
+            self.busy_teams.clear();
         }
     }
 
@@ -251,11 +281,11 @@ impl ConcurrencyLimiter {
     /// have. A step skips all teams with equally many, so there are few steps.
     fn job_to_stop(&self, running: usize, now: u64) -> Option<RunPermit> {
         let mut busiest = self.busy_teams.last();
-        while let Some((jobs, Reverse(oldest), id)) = busiest {
+        while let Some((jobs, _, id)) = busiest {
             if *jobs <= running * GIVE_WAY_FACTOR {
                 return None;
             }
-            let permit = self.teams.get(id)?.running.get(oldest)?;
+            let permit = self.teams.get(id)?.running.front()?;
             if permit.started + MIN_RUN_MS <= now {
                 return Some(permit.clone());
             }
@@ -273,8 +303,9 @@ impl ConcurrencyLimiter {
     /// Removes a running job of a team; false if there is none such.
     fn remove_running(&mut self, id: TeamId, number: u64) -> bool {
         let mut removed = false;
-        self.change(id, |team| removed = team.running.remove(&number).is_some());
+        self.change(id, |team| removed = team.remove_running(number));
         self.running -= usize::from(removed);
+        self.note_crowd();
         removed
     }
 
@@ -289,7 +320,9 @@ impl ConcurrencyLimiter {
     /// wait gets a new turn.
     fn change(&mut self, id: TeamId, change: impl FnOnce(&mut TeamQueue)) {
         let team = self.teams.entry(id).or_default();
-        let (was_ready, load) = (!team.waiting.is_empty(), team.load(id));
+        let is_crowded = self.is_crowded;
+        let load_of = |team: &TeamQueue| is_crowded.then(|| team.load(id)).flatten();
+        let (was_ready, load) = (!team.waiting.is_empty(), load_of(team));
         if was_ready {
             self.ready_teams.remove(&(team.running.len(), team.turn, id));
         }
@@ -301,7 +334,7 @@ impl ConcurrencyLimiter {
             }
             self.ready_teams.insert((team.running.len(), team.turn, id));
         }
-        let new_load = team.load(id);
+        let new_load = load_of(team);
         if new_load != load {
             if let Some(load) = load {
                 self.busy_teams.remove(&load);
