@@ -67,7 +67,14 @@ impl<'a> CheckRequest<'a> {
 
     /// Whether the body must be decoded and buffered.
     fn needs_body(&self) -> bool {
-        self.asserts(&[Source::Body, Source::Json, Source::BodySize])
+        self.asserts(&[Source::Json, Source::BodySize])
+            || (self.assertions.iter()).any(|one| one.source == Source::Body && !one.is_searched())
+    }
+
+    /// The texts that a body is searched for while it arrives.
+    fn searched(&self) -> impl Iterator<Item = &'a str> {
+        let searched = self.assertions.iter().filter(|one| one.is_searched());
+        searched.map(|one| one.target.as_str())
     }
 
     /// Whether a document must be parsed into a tree.
@@ -98,7 +105,9 @@ async fn check_over(
     deadline: Deadline,
 ) -> Result<Observation, Fault> {
     // Only keywords and assertions search in decoded content.
-    let decodes = matches!(request.spec, Spec::HttpKeyword(_)) || request.needs_body();
+    let decodes = matches!(request.spec, Spec::HttpKeyword(_))
+        || request.needs_body()
+        || request.searched().next().is_some();
     let share = decodes.then(|| net.decode_share(request.team));
     let dial = DialOptions::of(net, request.spec, family);
     let mut trace = Trace { decode_share: share.clone(), dial, ..Trace::default() };
