@@ -53,11 +53,20 @@ pub struct CheckRequest<'a> {
     pub evidence: EvidenceLevel,
     /// Whether evidence is collected even if the target is healthy.
     pub always: bool,
+    /// A check that takes longer is not healthy.
+    pub slow: Option<Duration>,
 }
 
 impl<'a> CheckRequest<'a> {
     pub fn new(team: TeamId, spec: &'a Spec) -> Self {
-        Self { team, spec, assertions: &[], evidence: EvidenceLevel::Full, always: false }
+        Self {
+            team,
+            spec,
+            assertions: &[],
+            evidence: EvidenceLevel::Full,
+            always: false,
+            slow: None,
+        }
     }
 
     /// Whether an assertion is about one of these.
@@ -266,7 +275,8 @@ impl TargetAnswer {
         if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty()) {
             observed.readings = Readings::of([Some(ping.loss), Some(ping.jitter)]);
         }
-        let is_healthy = observed.up && observed.warnings.is_empty();
+        let is_slow = request.slow.is_some_and(|limit| load_time > limit);
+        let is_healthy = observed.up && observed.warnings.is_empty() && !is_slow;
         if (request.always || !is_healthy) && request.evidence != EvidenceLevel::None {
             let dns = self.dns.as_deref();
             observed.evidence = evidence::collect(net, request, &mut trace, dns, judged);
