@@ -18,6 +18,7 @@ use crate::time::Millis;
 /// How much of a body is shown.
 pub const MAX_BODY_BYTES: usize = 4_096;
 pub const MAX_HEADER_BYTES: usize = 16_384;
+pub const MAX_TRANSCRIPT_BYTES: usize = 4_096;
 pub const MAX_ADDRESSES: usize = 16;
 /// How much longer than usual a check reads the body of a response that has failed.
 pub const MAX_EXTRA_TIME: Duration = Duration::from_secs(1);
@@ -33,6 +34,9 @@ const MAX_VALUE_LENGTH: usize = 4_096;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
+    /// Which region saw it, if the check ran in several places. Only the owning node sets it.
+    #[serde(skip)]
+    pub region: Option<Region>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestEvidence>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +68,13 @@ pub struct RequestEvidence {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResolvedEvidence {
+    /// The name server that the monitor names, or `system`: which those are is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     pub addresses: Vec<String>,
+    /// The lowest time to live of the addresses, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u32>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,7 +149,7 @@ impl EvidenceLevel {
 }
 
 named_enum! {
-    /// Which check of an outage the evidence is of.
+    /// Which check of an alert the evidence is of.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum EvidenceOf {
@@ -155,6 +165,8 @@ named_enum! {
         Blip = "blip",
         /// The one that made the monitor degraded.
         Degraded = "degraded",
+        /// The one that saw a new value where none was expected.
+        Change = "change",
     }
 }
 
@@ -193,9 +205,9 @@ pub struct EvidenceContent {
 impl EvidenceContent {
     /// The content of an observation that has evidence.
     pub fn of(observation: &Observation) -> Option<Self> {
-        let evidence = observation.evidence.as_deref()?.clone();
+        let mut evidence = observation.evidence.as_deref()?.clone();
         Some(Self {
-            region: observation.regions.first().map(|beat| beat.region.clone()),
+            region: evidence.region.take(),
             reason: observation.reason,
             message: observation.message.clone(),
             load_time: observation.load_time,
@@ -231,6 +243,7 @@ impl Evidence {
     pub fn sanitized(self) -> Self {
         let brief = |text: String| one_line(&text, MAX_NAME_LENGTH);
         Self {
+            region: None,
             request: self.request.map(|request| RequestEvidence {
                 method: brief(request.method),
                 url: one_line(&request.url, MAX_URL_LENGTH),
@@ -238,7 +251,9 @@ impl Evidence {
                 body_bytes: request.body_bytes,
             }),
             resolved: self.resolved.map(|resolved| ResolvedEvidence {
+                by: resolved.by.map(brief),
                 addresses: resolved.addresses.into_iter().take(MAX_ADDRESSES).map(brief).collect(),
+                ttl: resolved.ttl,
             }),
             connection: self.connection.map(|connection| ConnectionEvidence {
                 address: connection.address.map(brief),
@@ -263,9 +278,7 @@ impl Evidence {
                 body: visible_text(response.body.as_bytes()),
                 ..response
             }),
-            transcript: (self.transcript.into_iter().take(64))
-                .map(|line| one_line(&line, MAX_NAME_LENGTH))
-                .collect(),
+            transcript: bounded_transcript(self.transcript),
             phases: self.phases,
             assertions: (self.assertions.into_iter().take(crate::assert::MAX_ASSERTIONS))
                 .map(AssertionResult::sanitized)
@@ -283,6 +296,20 @@ pub fn bounded_headers(headers: Vec<(String, String)>) -> Vec<(String, String)> 
         .take_while(|(name, value)| {
             bytes += name.len() + value.len();
             bytes <= MAX_HEADER_BYTES
+        })
+        .collect()
+}
+
+/// As much of a conversation as fits into the bound.
+pub fn bounded_transcript(lines: Vec<String>) -> Vec<String> {
+    let mut room = MAX_TRANSCRIPT_BYTES;
+    lines
+        .into_iter()
+        .map_while(|line| {
+            let mut line = one_line(&line, room);
+            line.truncate(line.floor_char_boundary(room));
+            room -= line.len();
+            (!line.is_empty()).then_some(line)
         })
         .collect()
 }
@@ -322,6 +349,20 @@ mod tests {
     }
 
     #[test]
+    fn a_transcript_is_bounded_as_a_whole() {
+        let lines =
+            || vec!["S: 220\r\n".into(), format!("S: {}", "é".repeat(2_046)), "C: é".into()];
+        let bounded = bounded_transcript(lines());
+        assert_eq!(bounded[0], "S: 220");
+        let bytes: usize = bounded.iter().map(String::len).sum();
+        assert!((MAX_TRANSCRIPT_BYTES - 1..=MAX_TRANSCRIPT_BYTES).contains(&bytes), "{bytes}");
+        assert_eq!(
+            bounded_transcript(vec!["é".repeat(9_000); 9]).concat().len(),
+            MAX_TRANSCRIPT_BYTES
+        );
+    }
+
+    #[test]
     fn evidence_of_another_machine_is_bounded() {
         let long = "x\n".repeat(50_000);
         let header = (long.clone(), long.clone());
@@ -332,7 +373,11 @@ mod tests {
                 headers: vec![header.clone(); 500],
                 body_bytes: 7,
             }),
-            resolved: Some(ResolvedEvidence { addresses: vec![long.clone(); 500] }),
+            resolved: Some(ResolvedEvidence {
+                by: Some(long.clone()),
+                addresses: vec![long.clone(); 500],
+                ttl: Some(60),
+            }),
             hops: vec![HopEvidence { status: 301, location: long.clone() }; 500],
             response: Some(ResponseEvidence {
                 status: 500,

@@ -5,6 +5,7 @@
 //! status does not change. A failure that only one probe of one region reported
 //! is confirmed from another region.
 
+use crate::evidence::Evidence;
 use crate::heartbeat::{Beat, RegionBeat};
 use crate::observation::{Certificate, Contact, Fault, FaultKind, Observation, Warning};
 use crate::reason::Reason;
@@ -141,15 +142,16 @@ impl RegionResults {
         } else {
             Observation::down(first.contact, first.reason.unwrap_or(Reason::Other), text)
         };
+        let warnings = if good { self.warnings() } else { Vec::new() };
         Observation {
             load_time: first.load_time,
             phases: first.phases,
             certificate: self.certificate(),
-            warnings: if good { self.warnings() } else { Vec::new() },
+            evidence: self.evidence(good, warnings.first()),
+            warnings,
             readings: first.readings,
             expiry: first.expiry,
             fingerprints: if good { first.fingerprints } else { Vec::new() },
-            evidence: first.evidence,
             regions: self.beats(),
             ..named
         }
@@ -175,6 +177,18 @@ impl RegionResults {
             warnings.push(Warning { reason: Reason::PartialRegions, words });
         }
         warnings
+    }
+
+    /// What the first region saw that explains the result: one that fails, if that makes a target
+    /// degraded that passes, or one that warns.
+    fn evidence(&self, good: bool, warning: Option<&Warning>) -> Option<Box<Evidence>> {
+        let is_partial = warning.is_some_and(|first| first.reason == Reason::PartialRegions);
+        let (region, seen) = self
+            .votes(good && !is_partial)
+            .filter(|(_, seen)| is_partial || warning.is_none() || !seen.warnings.is_empty())
+            .find(|(_, seen)| seen.evidence.is_some())?;
+        let evidence = seen.evidence.as_deref()?.clone();
+        Some(Box::new(Evidence { region: Some(region.clone()), ..evidence }))
     }
 
     /// If one region was asked, its name is enough; any other region is named
@@ -324,6 +338,29 @@ mod tests {
                 .map(|quorum| sign(quorum, signs));
             assert_eq!(observation, [any, majority, all, two], "{signs}");
         }
+    }
+
+    #[test]
+    fn the_evidence_is_that_of_a_region_that_explains_the_result() {
+        let seen = |signs: &str, partial, warning: Option<usize>| {
+            let mut results = RegionResults { partial, ..results_of(Quorum::Majority, signs) };
+            for (position, result) in results.results.iter_mut().enumerate() {
+                let Ok(seen) = &mut result.outcome else { continue };
+                seen.evidence = Some(Box::default());
+                if warning.is_some_and(|first| position >= first) {
+                    let words = "slow".to_owned();
+                    seen.warnings.push(Warning { reason: Reason::Slow, words });
+                }
+            }
+            let seen = results.decide().expect("an observation");
+            seen.evidence.and_then(|evidence| evidence.region).map(|region| region.to_string())
+        };
+        let named = |name: &str| Some(name.to_owned());
+        assert_eq!(seen("+++", 1, None), named("a"));
+        assert_eq!(seen("+--", 1, None), named("b"), "down");
+        assert_eq!(seen("++-", 1, None), named("c"), "degraded, because it fails in some regions");
+        assert_eq!(seen("++-", 0, None), named("a"), "that does not matter");
+        assert_eq!(seen("+++", 1, Some(1)), named("b"), "degraded, because of warnings");
     }
 
     #[test]

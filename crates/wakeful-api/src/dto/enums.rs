@@ -168,7 +168,7 @@ closed_sets! {
     AssertionMatch = names!(assert::Match);
     /// How much of what failing checks see is stored; head leaves out bodies.
     EvidenceLevel = names!(evidence::EvidenceLevel);
-    /// Which check of an outage evidence is of; blip for a failure that was not confirmed.
+    /// Which check of an alert evidence is of; blip for a failure that was not confirmed.
     EvidenceOf = names!(evidence::EvidenceOf);
     /// What has become of a ping; ign if it was ignored.
     PingType = names!(push::PingKind);

@@ -46,7 +46,11 @@ pub(crate) struct RequestBody {
 #[derive(Serialize, ToSchema)]
 #[schema(as = EvidenceResolved)]
 pub(crate) struct ResolvedBody {
+    /// The resolver of the monitor, or `system`; null in evidence of earlier versions.
+    by: Option<String>,
     addresses: Vec<String>,
+    /// The lowest time to live of the addresses, in seconds; null if it is not known.
+    ttl: Option<u32>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -182,9 +186,11 @@ impl EvidenceBody {
                 headers: pairs(request.headers),
                 body_bytes: request.body_bytes,
             }),
-            resolved: evidence
-                .resolved
-                .map(|resolved| ResolvedBody { addresses: resolved.addresses }),
+            resolved: evidence.resolved.map(|resolved| ResolvedBody {
+                by: resolved.by,
+                addresses: resolved.addresses,
+                ttl: resolved.ttl,
+            }),
             connection: evidence.connection.map(connection),
             certificate: evidence.certificate.map(certificate),
             hops: (evidence.hops.into_iter())

@@ -12,13 +12,14 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::access::{Need, permission};
+use wakeful_core::alerting::alert::AlertKind;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::spec::{ApiSpec, Kind, Spec};
 use wakeful_core::monitors::{Monitor, Tags};
 use wakeful_core::push::{JobSchedule, Slug};
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
-use wakeful_engine::{Authorized, LastPing, MonitorQuery, MonitorView};
+use wakeful_engine::{AlertQuery, Authorized, LastPing, MonitorQuery, MonitorView};
 
 use crate::app::Api;
 use crate::body::collect;
@@ -343,7 +344,13 @@ impl<'a> Call<'a> {
         let seconds = number("seconds").map(|span| self.api.engine().now().0 / 1_000 - span);
         let from = number("start").or(seconds).unwrap_or(0).saturating_mul(1_000);
         let to = number("end").map_or(i64::MAX, |end| end.saturating_mul(1_000));
-        let outages = self.api.engine().alerts(&caller, Some(id), None, Some(MAX_OUTAGES)).await?;
+        let outages = AlertQuery {
+            monitor: Some(id),
+            kind: Some(AlertKind::Outage),
+            ..AlertQuery::default()
+        };
+        let engine = self.api.engine();
+        let outages = engine.matching_alerts(&caller, &outages, None, Some(MAX_OUTAGES)).await?;
         let mut flips: Vec<(Millis, u8)> = Vec::new();
         for outage in &outages.items {
             flips.push((outage.alert.started, 0));

@@ -143,6 +143,11 @@ both_databases! {
         assert_eq!((&event["type"], &event["data"]["reason"]), (&json!("monitor.changed"), &json!("changed")));
         let alerts = ann.client.get("alerts?kind=change").await.ok()["alerts"].clone();
         assert_eq!(alerts[0]["cause"], "body has changed");
+        assert_eq!(event["data"]["evidence"]["excerpt"], "another page");
+        let alert = format!("alert/{}/get", alerts[0]["alertid"].as_str().unwrap());
+        let seen = ann.client.get(&alert).await.ok()["evidence"][0].clone();
+        assert_eq!((&seen["of"], &seen["reason"]), (&json!("change"), &json!("changed")));
+        assert_eq!(seen["response"]["body"], "another page");
 
         let accept = format!("monitor/{id}/accept");
         ann.client.post_nothing(&accept).await.refused(409, "nothing_to_accept");

@@ -110,6 +110,27 @@ both_databases! {
         assert_eq!(stats["slo"]["budget_seconds"], 2592.0);
     }
 
+    async fn one_slow_check_that_makes_a_monitor_degraded_has_evidence(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (page, receiver) = (Receiver::start().await, Receiver::start().await);
+        page.answer_after(Duration::from_millis(20));
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+        let hook = ann.client.post("notifier/save", &hook).await.json()["notifierid"].clone();
+        let body = json!({"type": "http", "name": "page", "heartbeat_interval": 86400,
+            "isactive": true, "upside_down_mode": false, "http": {"url": page.url},
+            "notifiers": hook, "degraded": {"slow": 5, "over": 1, "of": 1}});
+        let saved = ann.client.post("monitor/save", &body).await.ok()["monitor"].clone();
+        let id = saved["monitorid"].as_str().unwrap();
+        let event = receiver.wait_for_hooks(1).await[0].json();
+        assert_eq!((&event["type"], &event["data"]["reason"]), (&json!("monitor.degraded"), &json!("slow")));
+        assert_eq!(event["data"]["evidence"]["status_code"], 200);
+        let evidence = ann.client.get(&format!("monitor/{id}/evidence")).await.ok()["evidence"].clone();
+        assert_eq!((&evidence[0]["of"], &evidence[0]["reason"]), (&json!("degraded"), &json!("slow")));
+        assert_eq!(evidence[0]["message"], "200 OK; slower than 5 ms");
+        assert!(evidence[0]["phases"]["first_byte"].as_f64() > Some(5.0), "{evidence}");
+    }
+
     async fn warnings_of_checks_make_a_monitor_degraded(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

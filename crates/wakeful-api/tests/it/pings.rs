@@ -197,6 +197,51 @@ both_databases! {
         }
     }
 
+    async fn clients_of_healthchecks_see_outages_and_api_monitors_only(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let client = app.anonymous().with("x-api-key", &format!("{}:{}", keys.apikey, keys.enckey));
+        let monitor = save(&ann, &job(&json!({"api": {"slug": "backup"}}))).await;
+        let (id, url) = (monitor["monitorid"].as_str().unwrap(), path(&app, &monitor));
+        let check = url.replace("/ping/", "/api/v3/checks/");
+        let flips = async || client.get(&format!("{check}/flips/")).await.json();
+        let report = json!({"status": "degraded"});
+        ann.client.post(&format!("monitor/notify/{id}"), &report).await.ok();
+        assert_eq!(ann.client.get("alerts?kind=degraded").await.ok()["alerts"].as_array().unwrap().len(), 1);
+        assert_eq!(flips().await, json!([]));
+        ping(&app, &format!("{url}/fail"), "").await;
+        let flipped = flips().await;
+        assert_eq!((flipped.as_array().unwrap().len(), &flipped[0]["up"]), (1, &json!(0)));
+
+        // With another type, it is one of those that do not exist.
+        let change = |extra: Value| {
+            let mut body = json!({"monitorid": id});
+            body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            body
+        };
+        let tcp = json!({"type": "tcp", "hostname": "127.0.0.1", "port": "1", "isactive": false});
+        let saved = ann.client.post("monitor/save", &change(tcp)).await.ok();
+        assert_eq!(saved["monitor"]["ping_url"], Value::Null);
+        says(&ping(&app, &url, "").await, 404, "not found");
+        for (method, path) in [
+            (Method::GET, check.clone()),
+            (Method::POST, check.clone()),
+            (Method::DELETE, check.clone()),
+            (Method::POST, format!("{check}/resume")),
+            (Method::GET, format!("{check}/pings/")),
+            (Method::GET, format!("{check}/flips/")),
+        ] {
+            let refused = client.call(method, &path, None).await;
+            assert_eq!((refused.status, refused.json()), (404, json!({"error": "No such check."})), "{path}");
+        }
+        assert_eq!(client.get("/api/v3/checks/").await.json(), json!({"checks": []}));
+        let back = json!({"type": "api", "isactive": true, "heartbeat_interval": 3600});
+        ann.client.post("monitor/save", &change(back)).await.ok();
+        says(&ping(&app, &url, "").await, 200, "OK");
+        assert_eq!(client.get(&check).await.status, 200);
+    }
+
     async fn a_client_of_healthchecks_works(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

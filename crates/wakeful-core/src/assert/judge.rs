@@ -28,6 +28,11 @@ const MAX_REDACTED_LENGTH: usize = 2_000;
 pub trait Facts {
     fn find(&self, source: Source, property: &str) -> Found<'_>;
 
+    /// Whether a text is in a body that was searched while it arrived; `None` if it was not.
+    fn contains(&self, _text: &str) -> Option<bool> {
+        None
+    }
+
     /// A compiled pattern; implemented with a cache.
     fn pattern(&self, text: &str) -> Option<Arc<Pattern>> {
         Pattern::parse(text).ok().map(Arc::new)
@@ -210,6 +215,9 @@ fn judge_one(
     shows: bool,
 ) -> AssertionResult {
     let mut values = Values::new(assertion, shows);
+    if assertion.is_searched() {
+        values.contains = facts.contains(&assertion.target);
+    }
     let failure = match prepare(assertion, facts) {
         Some(target) => values.judge(&target, &facts.find(assertion.source, &assertion.property)),
         None => Some(Failure::Target),
@@ -271,6 +279,8 @@ struct Values<'a> {
     /// The value that decides, or else the first one; only if `shows`.
     shown: Option<String>,
     shows: bool,
+    /// Whether the value contains the target, of which only the beginning is known here.
+    contains: Option<bool>,
     /// The first value, if it is a number to chart.
     charted: Option<f64>,
     /// Of all values in any order, if they must not change.
@@ -280,7 +290,8 @@ struct Values<'a> {
 impl<'a> Values<'a> {
     fn new(assertion: &'a Assertion, shows: bool) -> Self {
         let (not_a_number, shown, charted, hash) = (false, None, None, None);
-        Self { assertion, count: 0, holding: 0, not_a_number, shown, shows, charted, hash }
+        let (count, holding, contains) = (0, 0, None);
+        Self { assertion, count, holding, not_a_number, shown, shows, contains, charted, hash }
     }
 
     fn judge(&mut self, target: &Prepared<'_>, found: &Found<'_>) -> Option<Failure> {
@@ -319,14 +330,19 @@ impl<'a> Values<'a> {
 
     /// Compares a value; breaks when it decides.
     fn add(&mut self, target: &Prepared<'_>, value: &str) -> ControlFlow<()> {
-        let outcome = compare(self.assertion.comparison, target, value);
+        let comparison = self.assertion.comparison;
+        let outcome = match self.contains {
+            Some(contains) if contains == (comparison == Comparison::Contains) => Outcome::Holds,
+            Some(_) => Outcome::Fails,
+            None => compare(comparison, target, value),
+        };
         self.count += 1;
         if self.assertion.chart && self.count == 1 {
             self.charted = number(value);
         }
         let holds = outcome == Outcome::Holds;
         self.holding += usize::from(holds);
-        let is_compared_later = self.assertion.comparison == Comparison::Unchanged;
+        let is_compared_later = comparison == Comparison::Unchanged;
         if is_compared_later {
             self.hash = Some(self.hash.unwrap_or_default().wrapping_add(hash_of(value)));
         }

@@ -195,6 +195,12 @@ impl Assertion {
         Ok(())
     }
 
+    /// Whether a body is searched for its target while it arrives, so that none is buffered.
+    pub fn is_searched(&self) -> bool {
+        self.source == Source::Body
+            && matches!(self.comparison, Comparison::Contains | Comparison::NotContains)
+    }
+
     /// Whether its value must stay the same until a user accepts a new one.
     pub fn is_pinned(&self) -> bool {
         self.comparison == Comparison::Unchanged && self.target == PINNED

@@ -71,6 +71,7 @@ impl Source {
             | Self::Json => http,
             Self::Tls | Self::Certificate => http || kind == Kind::Tls,
             Self::ResponseTime => !matches!(kind, Kind::Api | Kind::Group),
+            // What a domain monitor connects to is its registry, and only if nothing is cached.
             Self::Address => http || matches!(kind, Kind::Dns | Kind::Tcp | Kind::Tls | Kind::Ping),
             Self::DaysLeft => kind == Kind::Domain,
             Self::Code | Self::Record | Self::Records | Self::Ttl | Self::Dnssec => {

@@ -212,6 +212,7 @@ fn each_mistake_names_its_field_in_one_sentence() {
         (Kind::Http, "body", "", "equals", &long, "target", "must have at most 1024 characters"),
         (Kind::Http, "status", "", "in", " , ", "target", "must have 1 to 64 items"),
         (Kind::Tcp, "address", "", "in", "10.0.0.0/99", "target", "must be addresses or networks"),
+        (Kind::Domain, "address", "", "exists", "", "source", "is not supported for domain"),
     ] {
         let problems = assertion(source, property, comparison, target).problems(kind, false);
         assert_eq!(problems.len(), 1, "{source} {property}: {problems:?}");

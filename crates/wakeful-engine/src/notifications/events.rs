@@ -34,12 +34,17 @@ pub(crate) fn routine_record(
     let alert = alert.map(|outage| alert_id(monitor, "outage", outage.started));
     let degraded = step.health_change.as_ref();
     let degraded = degraded.map(|change| degraded_alert_id(monitor, &change.degradation));
+    let changed = step.changed.as_ref().map(|_| change_alert_id(monitor, step.heartbeat.at));
     Record {
         evidence: evidence
             .iter()
             .map(|new| {
-                let of_degraded = new.of == EvidenceOf::Degraded;
-                evidence_record(monitor, if of_degraded { degraded } else { alert }, new)
+                let alert = match new.of {
+                    EvidenceOf::Degraded => degraded,
+                    EvidenceOf::Change => changed,
+                    _ => alert,
+                };
+                evidence_record(monitor, alert, new)
             })
             .collect(),
         monitor,
@@ -120,7 +125,7 @@ fn add_change_event(
         down_seconds: Some(at.since(outage.started).as_secs()),
         payload: payload.filter(|payload| event::is_passed_on(payload)),
         reason: outage.reason,
-        evidence: shown_evidence(&record.evidence),
+        evidence: shown_evidence(&record.evidence, alert),
         ..EventData::of_verdict(record)
     };
     let event = event(monitor, kind, alert, &record.seq.to_string(), &text, &data);
@@ -160,7 +165,7 @@ fn add_health_event(record: &mut Record, monitor: &Monitor, change: &HealthChang
         reason: Some(degradation.reason),
         health: Some(health),
         degraded_since: Some(degradation.since),
-        evidence: shown_evidence(&record.evidence).filter(|_| is_degraded),
+        evidence: shown_evidence(&record.evidence, alert).filter(|_| is_degraded),
         ..EventData::of_verdict(record)
     };
     let event = event(monitor, kind, alert, &record.seq.to_string(), &text, &data);
@@ -169,6 +174,10 @@ fn add_health_event(record: &mut Record, monitor: &Monitor, change: &HealthChang
 
 fn degraded_alert_id(monitor: MonitorId, degradation: &Degradation) -> AlertId {
     alert_id(monitor, "degraded", degradation.since)
+}
+
+fn change_alert_id(monitor: MonitorId, at: Millis) -> AlertId {
+    alert_id(monitor, "change", at)
 }
 
 fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWarning) {
@@ -196,7 +205,7 @@ fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWar
 
 fn add_new_value_event(record: &mut Record, monitor: &Monitor, changed: &str) {
     let now = record.heartbeat.at;
-    let alert = alert_id(monitor.id, "change", now);
+    let alert = change_alert_id(monitor.id, now);
     record.opens.push(Alert::of_new_value(alert, monitor, changed, now));
     let text = format!("[{}] {changed}", monitor.name);
     let data = EventData {
@@ -204,6 +213,7 @@ fn add_new_value_event(record: &mut Record, monitor: &Monitor, changed: &str) {
         message: changed,
         reason: Some(Reason::Changed),
         health: Some(record.state.health()),
+        evidence: shown_evidence(&record.evidence, alert),
         ..EventData::of_verdict(record)
     };
     let event = event(monitor, event::CHANGED, alert, &record.seq.to_string(), &text, &data);
@@ -501,8 +511,9 @@ fn event(
 }
 
 /// The most telling evidence for a notification: that of the check that decided.
-fn shown_evidence(evidence: &[EvidenceRecord]) -> Option<EventEvidence> {
-    let EvidenceContent { reason, evidence, .. } = &evidence.last()?.content;
+fn shown_evidence(evidence: &[EvidenceRecord], alert: AlertId) -> Option<EventEvidence> {
+    let last = evidence.iter().rfind(|record| record.alert == Some(alert))?;
+    let EvidenceContent { reason, evidence, .. } = &last.content;
     let response = evidence.response.as_ref();
     let millis = |span: Option<Duration>| span.map(|span| span.as_micros() as f64 / 1_000.0);
     let Phases { resolve, connect, tls, first_byte, transfer } = evidence.phases;

@@ -183,6 +183,9 @@ pub(super) struct CheckRequest {
     /// Whether evidence is collected even if the target is healthy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     always: bool,
+    /// In milliseconds. Probes of earlier versions collect no evidence of slow checks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    slow: Option<u64>,
 }
 
 fn is_full(level: &EvidenceLevel) -> bool {
@@ -196,7 +199,7 @@ impl CheckRequest {
         timeout: Duration,
         interval: Duration,
     ) -> Self {
-        let checks::CheckRequest { team, spec, assertions, evidence, always } = *check;
+        let checks::CheckRequest { team, spec, assertions, evidence, always, slow } = *check;
         let secret = spec.secret().map(|secret| Zeroizing::new(secret.expose().to_owned()));
         let secrets = spec.secrets().into_iter();
         let secrets = secrets.map(|(path, secret)| (path, Zeroizing::new(secret))).collect();
@@ -212,6 +215,7 @@ impl CheckRequest {
             assertions: assertions.to_vec(),
             evidence,
             always,
+            slow: slow.map(millis),
         }
     }
 
@@ -243,6 +247,7 @@ impl CheckRequest {
             assertions: &self.assertions,
             evidence: self.evidence,
             always: self.always,
+            slow: self.slow.map(Duration::from_millis),
         }
     }
 

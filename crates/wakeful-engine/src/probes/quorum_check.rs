@@ -175,6 +175,9 @@ fn from_this_node_only(
     match result {
         Ok(mut seen) => {
             seen.message = format!("{} (checked from this node only: {why})", seen.message);
+            if let Some(evidence) = &mut seen.evidence {
+                evidence.region = Some(Region::local());
+            }
             Ok(Observation { regions: beats, ..seen })
         }
         Err(fault) => Err(fault.with_regions(beats)),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::assert::Assertions;
 use wakeful_core::evidence::EvidenceLevel;
-use wakeful_core::health::{Degraded, Usual};
+use wakeful_core::health::{Degraded, Usual, limit};
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::{Interval, Monitor, Spec};
 use wakeful_core::observation::Certificate;
@@ -282,6 +282,12 @@ impl Entry {
 
     pub(super) fn interval(&self) -> Duration {
         self.interval.duration()
+    }
+
+    /// From when on a check is slow.
+    pub(super) fn slow_limit(&self) -> Option<Duration> {
+        let HealthSettings { degraded, usual } = self.health.as_deref()?;
+        limit(degraded, *usual).filter(|_| !self.upside_down).map(|limit| limit.above)
     }
 
     fn schedule(&self) -> CheckSchedule {

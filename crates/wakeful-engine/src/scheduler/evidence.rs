@@ -5,10 +5,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wakeful_core::evidence::{EvidenceContent, EvidenceOf};
-use wakeful_core::health::{HealthChange, HealthChangeKind};
+use wakeful_core::health::HealthChangeKind;
 use wakeful_core::heartbeat::Beat;
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::Observation;
+use wakeful_core::reason::Reason;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Status, Step};
 
@@ -39,6 +40,7 @@ struct Streak {
     last: Option<Seen>,
 }
 
+#[derive(Clone)]
 struct Seen {
     at: Millis,
     content: Box<EvidenceContent>,
@@ -46,11 +48,12 @@ struct Seen {
 }
 
 impl Seen {
-    /// The target itself answered as it should: what was wrong with that is the health change.
-    fn of_degraded(mut self, change: &HealthChange, step: &Step) -> NewEvidence {
-        self.content.reason = Some(change.degradation.reason);
-        self.content.message.clone_from(&step.heartbeat.message);
-        self.into_new(EvidenceOf::Degraded)
+    /// The target itself answered as it should: `reason` is what was wrong with that.
+    fn of_warning(&self, of: EvidenceOf, reason: Reason, step: &Step) -> NewEvidence {
+        let mut seen = self.clone();
+        seen.content.reason = Some(reason);
+        seen.content.message.clone_from(&step.heartbeat.message);
+        seen.into_new(of)
     }
 
     fn into_new(self, of: EvidenceOf) -> NewEvidence {
@@ -70,8 +73,11 @@ impl HeldEvidence {
         observation: Option<&Observation>,
     ) -> Vec<NewEvidence> {
         let degraded = (step.health_change.as_ref())
-            .filter(|change| change.kind == HealthChangeKind::Degraded);
-        if !was_failing && step.state.failing.is_none() && degraded.is_none() {
+            .filter(|change| change.kind == HealthChangeKind::Degraded)
+            .map(|change| (EvidenceOf::Degraded, change.degradation.reason));
+        let changed = step.changed.as_ref().map(|_| (EvidenceOf::Change, Reason::Changed));
+        let is_failing = was_failing || step.state.failing.is_some();
+        if !is_failing && degraded.is_none() && changed.is_none() {
             return Vec::new();
         }
         let at = step.heartbeat.at;
@@ -84,9 +90,17 @@ impl HeldEvidence {
             let bytes = size(&content);
             Seen { at, content: Box::new(content), bytes }
         });
-        if !was_failing && let Some(change) = degraded {
-            return seen.map(|seen| seen.of_degraded(change, step)).into_iter().collect();
-        }
+        let alerts = degraded.into_iter().chain(changed);
+        let warned: Vec<NewEvidence> = (seen.iter())
+            .flat_map(|seen| alerts.clone().map(move |(of, why)| seen.of_warning(of, why, step)))
+            .collect();
+        let mut new = if is_failing { self.step_outage(monitor, step, seen) } else { Vec::new() };
+        new.extend(warned);
+        new
+    }
+
+    /// The part that is about an outage, or a failure that may become one.
+    fn step_outage(&self, monitor: MonitorId, step: &Step, seen: Option<Seen>) -> Vec<NewEvidence> {
         let mut held = self.lock();
         let changed = step.change.as_ref();
         match (step.heartbeat.status, changed.map(|change| (change.previous, change.status))) {
@@ -170,30 +184,50 @@ fn size(content: &EvidenceContent) -> usize {
 mod tests {
     use super::*;
     use std::time::Duration;
+    use wakeful_core::assert::{FailsAs, Fingerprint};
     use wakeful_core::evidence::Evidence;
-    use wakeful_core::observation::{Contact, Fault, FaultKind};
-    use wakeful_core::reason::Reason;
+    use wakeful_core::health::Watch;
+    use wakeful_core::observation::{Contact, Fault, FaultKind, Warning};
     use wakeful_core::verdict::{Input, Policy, State, step};
 
     /// Which evidence is written after each of these checks: `+` passes, `-` fails, `?` could not
-    /// be performed. The message of a check is its position.
+    /// be performed, `~` passes with a warning, `#` passes with a new value. The message of a check
+    /// is its position.
     fn written(signs: &str) -> Vec<String> {
+        written_with(signs, Watch::default())
+    }
+
+    fn written_with(signs: &str, watch: Watch) -> Vec<String> {
         let held = HeldEvidence::default();
         let policy = Policy {
             retries: 1,
             retry_interval: Duration::ZERO,
             upside_down: false,
             certificate_warnings: false,
-            degraded: None,
+            degraded: Some(watch),
         };
         let (mut state, mut written) = (State::default(), Vec::new());
         let monitor = MonitorId::new(Millis(0), [1; 10]);
         for (position, sign) in signs.chars().enumerate() {
             let message = position.to_string();
             let mut seen = match sign {
-                '+' => Observation::up(Duration::ZERO, message),
+                '+' | '~' | '#' => Observation::up(Duration::ZERO, message),
                 _ => Observation::down(Contact::Answered, Reason::HttpStatus, message),
             };
+            match sign {
+                '~' => {
+                    let words = "slow".to_owned();
+                    seen.warnings.push(Warning { reason: Reason::Slow, words });
+                }
+                '#' => seen.fingerprints.push(Fingerprint {
+                    key: "0 body".into(),
+                    hash: position.to_string(),
+                    label: "body".into(),
+                    pinned: false,
+                    fails_as: FailsAs::Down,
+                }),
+                _ => {}
+            }
             seen.evidence = Some(Box::new(Evidence::default()));
             let input = match sign {
                 '?' => Input::Fault(Fault::new(FaultKind::Network, "")),
@@ -224,6 +258,22 @@ mod tests {
         assert_eq!(
             written("+-?---?+-+"),
             ["first 1", "confirming 3", "last 5", "recovery 7", "blip 8"]
+        );
+    }
+
+    #[test]
+    fn each_alert_of_a_target_that_is_up_has_evidence() {
+        let at_once = Watch { over: 1, of: 1, ..Watch::default() };
+        assert_eq!(written("+~+"), Vec::<String>::new());
+        assert_eq!(written_with("+~", at_once), ["degraded 1; slow"]);
+        assert_eq!(written("+#+#+"), ["change 3; body has changed"]);
+        assert_eq!(
+            written_with("##", at_once),
+            ["degraded 1; body has changed", "change 1; body has changed"]
+        );
+        assert_eq!(
+            written_with("+--~", at_once),
+            ["first 1", "confirming 2", "recovery 3", "degraded 3; slow"]
         );
     }
 

@@ -133,6 +133,7 @@ pub(crate) struct CheckParams {
     evidence: EvidenceLevel,
     /// Whether one of the last checks was not healthy: what this one sees is then compared with it.
     is_failing: bool,
+    slow: Option<Duration>,
     pub(crate) timeout: Duration,
     pub(crate) interval: Duration,
     pub(crate) region_quorum: Option<Arc<RegionQuorum>>,
@@ -148,6 +149,7 @@ impl CheckParams {
             assertions: entry.assertions.clone(),
             evidence: entry.evidence,
             is_failing: entry.state.failing.is_some() || entry.state.degraded.is_some(),
+            slow: entry.slow_limit(),
             timeout: entry.timeout(),
             interval: entry.interval(),
             region_quorum: entry.region_quorum.clone(),
@@ -163,6 +165,7 @@ impl CheckParams {
             assertions: self.assertions.as_deref().map_or(&[], Vec::as_slice),
             evidence: self.evidence,
             always: self.is_failing || self.may_fail_later(),
+            slow: self.slow,
         }
     }
 

@@ -116,13 +116,14 @@ impl DnsFacts {
     }
 
     /// The query and its answer, for the evidence.
-    pub(super) fn transcript(&self, now: Millis) -> Vec<String> {
-        let mut lines = vec![format!("C: {}", self.question), format!("S: {}", self.code())];
-        lines.extend(self.records.iter().take(MAX_ANSWERS).map(|record| format!("S: {record}")));
-        if let Found::Text(days) = self.find(Source::Dnssec, "signature_days_left", now) {
-            lines.push(format!("S: signed for {days} more days"));
-        }
-        lines
+    pub(super) fn transcript(&self, now: Millis) -> impl Iterator<Item = String> {
+        let head = [format!("C: {}", self.question), format!("S: {}", self.code())];
+        let signed = match self.find(Source::Dnssec, "signature_days_left", now) {
+            Found::Text(days) => Some(format!("S: signed for {days} more days")),
+            _ => None,
+        };
+        let records = self.records.iter().map(|record| format!("S: {record}"));
+        head.into_iter().chain(signed).chain(records)
     }
 }
 

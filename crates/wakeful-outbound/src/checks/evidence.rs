@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use wakeful_core::assert::Judged;
 use wakeful_core::evidence::{
     CertificateEvidence, ConnectionEvidence, Evidence, HopEvidence, MAX_ADDRESSES, MAX_BODY_BYTES,
-    RequestEvidence, ResolvedEvidence, ResponseEvidence, TlsEvidence, bounded_headers,
-    visible_text,
+    MAX_TRANSCRIPT_BYTES, RequestEvidence, ResolvedEvidence, ResponseEvidence, TlsEvidence,
+    bounded_headers, bounded_transcript, visible_text,
 };
 use wakeful_core::monitors::spec::{HttpSpec, Spec};
 use wakeful_core::redact::Redactor;
@@ -68,12 +68,15 @@ pub(super) fn collect(
         .into_iter()
         .map(|hop| HopEvidence { location: redactor.text(&hop.location), ..hop });
     let evidence = Evidence {
+        region: None,
         request: http.as_ref().map_or_else(
             || request.spec.http().map(|http| describe_spec(http, &redactor)),
             |http| Some(describe_request(http, &redactor)),
         ),
         resolved: (!trace.resolved.is_empty()).then(|| ResolvedEvidence {
+            by: Some(trace.resolver.map_or_else(|| "system".to_owned(), |addr| addr.to_string())),
             addresses: trace.resolved.iter().take(MAX_ADDRESSES).map(shown).collect(),
+            ttl: trace.ttl,
         }),
         connection: (trace.address.is_some() || trace.proxy.is_some()).then(|| {
             ConnectionEvidence {
@@ -92,10 +95,10 @@ pub(super) fn collect(
         }),
         hops: hops.collect(),
         response: http.as_ref().map(|http| describe_response(http, &redactor)),
-        transcript: dns.map_or_else(
-            || std::mem::take(&mut trace.transcript),
-            |dns| dns.transcript(net.clock().now()),
-        ),
+        transcript: match dns {
+            Some(dns) => describe_transcript(dns.transcript(net.clock().now()), &redactor),
+            None => describe_transcript(std::mem::take(&mut trace.transcript), &redactor),
+        },
         phases: trace.phases,
         // Redacted when they were judged.
         assertions: judged.results,
@@ -146,6 +149,22 @@ fn describe_headers(headers: &HeaderMap, redactor: &Redactor) -> Vec<(String, St
         (name.as_str().to_owned(), redactor.header(name.as_str(), &value))
     });
     bounded_headers(described.collect())
+}
+
+fn describe_transcript(
+    lines: impl IntoIterator<Item = String>,
+    redactor: &Redactor,
+) -> Vec<String> {
+    // Redacted before it is cut, as a body is.
+    let mut room = 2 * MAX_TRANSCRIPT_BYTES;
+    let described = lines.into_iter().map_while(|mut line| {
+        line.truncate(line.floor_char_boundary(room));
+        room -= line.len();
+        // A name at the beginning of a line is that of a value.
+        let (who, said) = line.split_once(": ")?;
+        Some(format!("{who}: {}", redactor.text(said)))
+    });
+    bounded_transcript(described.collect())
 }
 
 fn describe_response(http: &HttpFacts, redactor: &Redactor) -> ResponseEvidence {

@@ -185,6 +185,10 @@ impl Facts for AllFacts<'_> {
         }
     }
 
+    fn contains(&self, text: &str) -> Option<bool> {
+        self.http?.contains(text)
+    }
+
     fn pattern(&self, text: &str) -> Option<Arc<Pattern>> {
         (self.pattern)(text)
     }

@@ -98,6 +98,8 @@ pub(crate) struct HttpFacts {
     pub(super) body_bytes: usize,
     /// There was more of it.
     pub(super) is_capped: bool,
+    /// The texts that the body was searched for, and whether they are in it.
+    searched: Vec<(String, bool)>,
     /// The permission to buffer it.
     _permit: Option<BodyPermit>,
 }
@@ -105,6 +107,11 @@ pub(crate) struct HttpFacts {
 impl HttpFacts {
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether the body contains a text; `None` if it was not searched for that.
+    pub(super) fn contains(&self, text: &str) -> Option<bool> {
+        self.searched.iter().find(|(known, _)| known == text).map(|(_, found)| *found)
     }
 
     pub(super) fn find(&self, source: Source, property: &str) -> Found<'_> {
@@ -137,6 +144,8 @@ pub(super) fn version_text(version: Version) -> &'static str {
 /// Where a body goes while it is read.
 struct BodySink<'a, 'n> {
     finder: Option<&'a mut Finder<'n>>,
+    /// Whether nothing more is needed once the finder has found what it searches for.
+    may_end_early: bool,
     /// All of it, for assertions.
     buffer: Option<&'a mut BodyBuffer<'n>>,
     /// Its beginning, as evidence.
@@ -158,7 +167,8 @@ impl Sink for BodySink<'_, '_> {
                 buffer.take(bytes);
                 if buffer.is_starved { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             }
-            None => found,
+            None if self.may_end_early => found,
+            None => ControlFlow::Continue(()),
         }
     }
 }
@@ -190,16 +200,18 @@ async fn evaluate(
         redirects: trace.hops.len(),
         text: String::new(),
         body_bytes: 0,
-        is_capped: false,
+        is_capped: true,
+        searched: Vec::new(),
         _permit: None,
     }));
     let needs_body = check.needs_body();
-    if is_accepted && spec.keyword.is_empty() && !needs_body && !check.always {
+    let reads_body = needs_body || check.searched().next().is_some();
+    if is_accepted && spec.keyword.is_empty() && !reads_body && !check.always {
         // Without a keyword there is no need to decode.
         session.read(head.body, Encoding::Plain, cap, &mut Discard, trace).await?;
         return Ok(TargetAnswer::up(format!("{status}{note}")));
     }
-    if !is_accepted && check.evidence != EvidenceLevel::Full && !needs_body {
+    if !is_accepted && check.evidence != EvidenceLevel::Full && !reads_body {
         return Ok(TargetAnswer::down(Reason::HttpStatus, status));
     }
     let mut buffer = None;
@@ -208,17 +220,20 @@ async fn evaluate(
         buffer = Some(BodyBuffer::new(net.buffers(), &share, announced).await);
     }
     let headers = trace.http.as_ref().map(|facts| facts.headers.clone()).unwrap_or_default();
-    let keyword = Some(&spec.keyword).filter(|keyword| is_accepted && !keyword.is_empty());
-    let mut finder = keyword.map(|keyword| Finder::new(keyword, &headers));
+    let keyword = Some(&*spec.keyword).filter(|keyword| is_accepted && !keyword.is_empty());
+    let texts: Vec<&str> = keyword.into_iter().chain(check.searched()).collect();
+    let mut finder = (!texts.is_empty()).then(|| Finder::new(texts.iter().copied(), &headers));
     let mut sink = BodySink {
         finder: finder.as_mut(),
+        // A monitor with assertions on the body is one that must be complete.
+        may_end_early: !reads_body,
         buffer: buffer.as_mut(),
         beginning: Vec::new(),
         read: 0,
     };
     let phases = trace.phases;
     let waited = began.elapsed();
-    let cap = match (is_accepted, needs_body) {
+    let cap = match (is_accepted, reads_body) {
         (true, _) => cap,
         (false, true) => MAX_BODY_BYTES,
         (false, false) => MAX_BEGINNING,
@@ -233,6 +248,7 @@ async fn evaluate(
     };
     let (read, beginning) = (sink.read, std::mem::take(&mut sink.beginning));
     let is_starved = buffer.as_ref().is_some_and(|buffer| buffer.is_starved);
+    let found = finder.as_mut().map(Finder::found).unwrap_or_default();
     let (bytes, permit) = match buffer {
         Some(buffer) => buffer.into_parts(),
         None => (beginning, None),
@@ -241,6 +257,8 @@ async fn evaluate(
         facts.text = decode_text(&headers, bytes);
         facts.body_bytes = read;
         facts.is_capped = !matches!(end, Ok(End::Complete));
+        let searched = texts.iter().zip(&found).skip(usize::from(keyword.is_some()));
+        facts.searched = searched.map(|(text, found)| ((*text).to_owned(), *found)).collect();
         facts._permit = permit;
     }
     if !is_accepted {
@@ -253,15 +271,15 @@ async fn evaluate(
         let message = "the response was not judged: other checks use the memory for bodies";
         return Err(ProbeError::fault(FaultKind::Resources, message));
     }
-    let Some(mut finder) = finder else {
+    let Some(keyword) = keyword else {
         return Ok(TargetAnswer::up(format!("{status}{note}")));
     };
-    if finder.found() {
+    if found.first() == Some(&true) {
         return Ok(TargetAnswer::up(format!("{status}, keyword found{note}")));
     }
     let within = if end == End::Capped { "the first " } else { "" };
-    let keyword = quote(&spec.keyword);
-    let size = size(finder.read());
+    let keyword = quote(keyword);
+    let size = size(read);
     let message = format!("keyword \"{keyword}\" not found in {within}{size}");
     Ok(TargetAnswer::down(Reason::Keyword, message))
 }

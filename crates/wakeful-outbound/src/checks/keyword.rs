@@ -1,5 +1,5 @@
-//! Searches a page for a keyword while it arrives, in any character set,
-//! buffering no more than the length of the keyword.
+//! Searches a page for texts while it arrives, in any character set, buffering
+//! no more than the length of the longest.
 
 use encoding_rs::{Decoder, Encoding, UTF_8};
 use http::HeaderMap;
@@ -15,13 +15,16 @@ const CHARSET_SCAN_BYTES: usize = 1_024;
 const DECODE_CHUNK_BYTES: usize = 8_192;
 
 pub(super) struct Finder<'k> {
-    keyword: memmem::Finder<'k>,
+    searches: Vec<Search<'k>>,
     charset: Charset,
     /// Decoded text: the end of the part already searched, then the part to
     /// search. It only grows; `filled` is how much of it is in use.
     window: Vec<u8>,
     filled: usize,
-    read: usize,
+}
+
+struct Search<'k> {
+    text: memmem::Finder<'k>,
     found: bool,
 }
 
@@ -32,31 +35,31 @@ enum Charset {
 }
 
 impl<'k> Finder<'k> {
-    pub(super) fn new(keyword: &'k str, headers: &HeaderMap) -> Self {
+    pub(super) fn new(texts: impl IntoIterator<Item = &'k str>, headers: &HeaderMap) -> Self {
         let content_type = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
         let named = charset_in(content_type.unwrap_or_default());
         Self {
-            keyword: memmem::Finder::new(keyword),
+            searches: texts
+                .into_iter()
+                .map(|text| Search { text: memmem::Finder::new(text), found: false })
+                .collect(),
             charset: named.map_or(Charset::Pending(Vec::new()), Charset::known),
             window: Vec::new(),
             filled: 0,
-            read: 0,
-            found: false,
         }
     }
 
-    /// Whether the keyword is in the page, after all of it has been read.
-    pub(super) fn found(&mut self) -> bool {
+    /// Whether each of the texts is in the page, after all of it has been read.
+    pub(super) fn found(&mut self) -> Vec<bool> {
         if let Charset::Pending(first) = &mut self.charset {
             let first = std::mem::take(first);
             self.begin(&first);
         }
-        self.found
+        self.searches.iter().map(|search| search.found).collect()
     }
 
-    /// How many bytes of the page were searched.
-    pub(super) fn read(&self) -> usize {
-        self.read
+    fn has_found_all(&self) -> bool {
+        self.searches.iter().all(|search| search.found)
     }
 
     /// Searches the page's first bytes in the character set they declare.
@@ -76,7 +79,9 @@ impl<'k> Finder<'k> {
                     self.begin(&first);
                 } else {
                     // A page may contain it early and then be slow.
-                    self.found = self.keyword.find(first).is_some();
+                    for search in &mut self.searches {
+                        search.found = search.text.find(first).is_some();
+                    }
                 }
                 return;
             }
@@ -89,10 +94,14 @@ impl<'k> Finder<'k> {
         }
         let (_, _, written, _) = decoder.decode_to_utf8(piece, &mut window[filled..], false);
         let text = &window[..filled + written];
-        self.found |= self.keyword.find(text).is_some();
-        // The keyword may begin in the last bytes.
-        let keep = (self.keyword.needle().len() - 1).min(text.len());
+        let mut keep = 0;
+        for search in self.searches.iter_mut().filter(|search| !search.found) {
+            search.found = search.text.find(text).is_some();
+            // The text may begin in the last bytes.
+            keep = keep.max(search.text.needle().len().saturating_sub(1));
+        }
         let end = text.len();
+        let keep = keep.min(end);
         window.copy_within(end - keep..end, 0);
         self.filled = keep;
         self.window = window;
@@ -109,13 +118,12 @@ impl Charset {
 impl Sink for Finder<'_> {
     fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         for piece in bytes.chunks(DECODE_CHUNK_BYTES) {
-            self.read += piece.len();
-            self.search(piece);
-            if self.found {
-                return ControlFlow::Break(());
+            if self.has_found_all() {
+                break;
             }
+            self.search(piece);
         }
-        ControlFlow::Continue(())
+        if self.has_found_all() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -158,8 +166,8 @@ mod tests {
     fn search(keyword: &str, content_type: &'static str, pieces: &[&[u8]]) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
-        let mut finder = Finder::new(keyword, &headers);
-        pieces.iter().any(|piece| finder.take(piece).is_break()) || finder.found()
+        let mut finder = Finder::new([keyword], &headers);
+        pieces.iter().any(|piece| finder.take(piece).is_break()) || finder.found() == [true]
     }
 
     #[test]
@@ -198,19 +206,30 @@ mod tests {
 
     #[test]
     fn a_keyword_is_found_before_the_rest_arrives() {
-        let mut finder = Finder::new("ok", &HeaderMap::new());
+        let mut finder = Finder::new(["ok"], &HeaderMap::new());
         assert!(finder.take(b"<p>ok").is_break());
     }
 
     #[test]
+    fn several_texts_are_found_across_pieces_independently() {
+        let page = [&[b'x'; 2_000][..], b"one and two", &[b'x'; 2_000], b"one"].concat();
+        for size in [1, 7, 1_999, page.len()] {
+            let mut finder = Finder::new(["two", "one and two", "three"], &HeaderMap::new());
+            assert!(page.chunks(size).all(|piece| finder.take(piece).is_continue()), "{size}");
+            assert_eq!(finder.found(), [true, true, false], "{size}");
+        }
+        let mut finder = Finder::new(["one", "two"], &HeaderMap::new());
+        assert!(finder.take(&page).is_break());
+    }
+
+    #[test]
     fn the_window_stays_as_small_as_the_keyword() {
-        let mut finder = Finder::new("keyword", &HeaderMap::new());
+        let mut finder = Finder::new(["keyword", "key"], &HeaderMap::new());
         for _ in 0..1_000 {
             assert!(finder.take(&[b'x'; 4_096]).is_continue());
         }
         assert!(finder.filled < "keyword".len());
         assert!(finder.window.len() < 4 * DECODE_CHUNK_BYTES);
-        assert_eq!(finder.read(), 4_096_000);
     }
 
     #[test]

@@ -53,11 +53,20 @@ pub struct CheckRequest<'a> {
     pub evidence: EvidenceLevel,
     /// Whether evidence is collected even if the target is healthy.
     pub always: bool,
+    /// A check that takes longer is not healthy.
+    pub slow: Option<Duration>,
 }
 
 impl<'a> CheckRequest<'a> {
     pub fn new(team: TeamId, spec: &'a Spec) -> Self {
-        Self { team, spec, assertions: &[], evidence: EvidenceLevel::Full, always: false }
+        Self {
+            team,
+            spec,
+            assertions: &[],
+            evidence: EvidenceLevel::Full,
+            always: false,
+            slow: None,
+        }
     }
 
     /// Whether an assertion is about one of these.
@@ -67,7 +76,14 @@ impl<'a> CheckRequest<'a> {
 
     /// Whether the body must be decoded and buffered.
     fn needs_body(&self) -> bool {
-        self.asserts(&[Source::Body, Source::Json, Source::BodySize])
+        self.asserts(&[Source::Json, Source::BodySize])
+            || (self.assertions.iter()).any(|one| one.source == Source::Body && !one.is_searched())
+    }
+
+    /// The texts that a body is searched for while it arrives.
+    fn searched(&self) -> impl Iterator<Item = &'a str> {
+        let searched = self.assertions.iter().filter(|one| one.is_searched());
+        searched.map(|one| one.target.as_str())
     }
 
     /// Whether a document must be parsed into a tree.
@@ -98,7 +114,9 @@ async fn check_over(
     deadline: Deadline,
 ) -> Result<Observation, Fault> {
     // Only keywords and assertions search in decoded content.
-    let decodes = matches!(request.spec, Spec::HttpKeyword(_)) || request.needs_body();
+    let decodes = matches!(request.spec, Spec::HttpKeyword(_))
+        || request.needs_body()
+        || request.searched().next().is_some();
     let share = decodes.then(|| net.decode_share(request.team));
     let dial = DialOptions::of(net, request.spec, family);
     let mut trace = Trace { decode_share: share.clone(), dial, ..Trace::default() };
@@ -257,7 +275,8 @@ impl TargetAnswer {
         if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty()) {
             observed.readings = Readings::of([Some(ping.loss), Some(ping.jitter)]);
         }
-        let is_healthy = observed.up && observed.warnings.is_empty();
+        let is_slow = request.slow.is_some_and(|limit| load_time > limit);
+        let is_healthy = observed.up && observed.warnings.is_empty() && !is_slow;
         if (request.always || !is_healthy) && request.evidence != EvidenceLevel::None {
             let dns = self.dns.as_deref();
             observed.evidence = evidence::collect(net, request, &mut trace, dns, judged);

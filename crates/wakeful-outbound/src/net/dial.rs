@@ -87,6 +87,7 @@ impl Net {
         let target = dial.target(target);
         let mut addrs = match (target, dial.resolver) {
             (Target::Name(name), Some(resolver)) => {
+                trace.resolver = Some(resolver);
                 let lookup = self.lookup_at(resolver, name, dial.family, deadline);
                 let found = self.resolved(name, port, lookup, trace).await?;
                 if found.is_empty() {

@@ -4,7 +4,7 @@
 
 use futures_util::future::join_all;
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
-use hickory_proto::rr::{Name, RecordType};
+use hickory_proto::rr::{Name, Record, RecordType};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -14,7 +14,7 @@ use wakeful_core::observation::FaultKind;
 use wakeful_core::reason::Reason;
 
 use super::error::ProbeError;
-use super::resolve::refused;
+use super::resolve::{Resolved, refused};
 use super::{Deadline, Net, Stage, Trace, add};
 
 /// A datagram may get lost; the query is sent again after this.
@@ -34,7 +34,7 @@ impl Net {
         name: &str,
         family: IpFamily,
         deadline: Deadline,
-    ) -> Result<Vec<IpAddr>, ProbeError> {
+    ) -> Result<Resolved, ProbeError> {
         let parsed = Name::from_str_relaxed(name).map_err(|_| cannot_query())?;
         let kinds: &[RecordType] = match family {
             IpFamily::V4 => &[RecordType::A],
@@ -54,7 +54,7 @@ impl Net {
         let mut failure = None;
         for answer in answers {
             match answer {
-                Ok((ResponseCode::NoError, addresses)) => found.extend(addresses),
+                Ok((ResponseCode::NoError, records)) => found.extend(records),
                 Ok((code, _)) => failure = Some(refused(name, code)),
                 Err(ProbeError::Fault(fault)) if fault.kind == FaultKind::Egress => {
                     return Err(ProbeError::Fault(fault));
@@ -64,19 +64,24 @@ impl Net {
         }
         match failure {
             Some(failure) if found.is_empty() => Err(failure),
-            _ => Ok(found),
+            _ => {
+                let ttl = found.iter().map(|(_, ttl)| *ttl).min();
+                Ok(Resolved { addrs: found.into_iter().map(|(ip, _)| ip).collect(), ttl })
+            }
         }
     }
 
+    /// The addresses of one family, each with its time to live.
     async fn addresses_at(
         &self,
         server: SocketAddr,
         name: &Name,
         kind: RecordType,
-    ) -> Result<(ResponseCode, Vec<IpAddr>), ProbeError> {
+    ) -> Result<(ResponseCode, Vec<(IpAddr, u32)>), ProbeError> {
         let question = Question::new(name.clone(), kind, false)?;
         let answer = ask(self, &question, server, &mut Trace::default()).await?;
-        let records = answer.answers.iter().filter_map(|record| record.data.ip_addr());
+        let address = |record: &Record| Some((record.data.ip_addr()?, record.ttl));
+        let records = answer.answers.iter().filter_map(address);
         Ok((answer.metadata.response_code, records.take(MAX_ADDRESSES).collect()))
     }
 }

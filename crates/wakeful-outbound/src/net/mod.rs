@@ -50,7 +50,7 @@ use error::ProbeError;
 use guard::{Guard, Policy};
 use oauth::TokenCache;
 use rdap::Rdap;
-use resolve::NameResolver;
+use resolve::{NameResolver, Resolved};
 use tls::{Tls, TlsProfile};
 
 /// How long an address may be silent before the next one is tried in parallel
@@ -265,11 +265,11 @@ impl Net {
     }
 
     /// What a lookup has found and the policy allows.
-    async fn resolved<A: AsRef<[IpAddr]>>(
+    async fn resolved(
         &self,
         name: &str,
         port: u16,
-        lookup: impl Future<Output = Result<A, ProbeError>>,
+        lookup: impl Future<Output = Result<Resolved, ProbeError>>,
         trace: &mut Trace,
     ) -> Result<Vec<SocketAddr>, ProbeError> {
         self.guard.check_name(name)?;
@@ -277,9 +277,10 @@ impl Net {
         let began = Instant::now();
         let found = lookup.await?;
         add(&mut trace.phases.resolve, began.elapsed());
-        let addrs = found.as_ref().iter().map(|ip| SocketAddr::new(*ip, port)).collect();
+        let addrs = found.addrs.iter().map(|ip| SocketAddr::new(*ip, port)).collect();
         let addrs = interleave(&self.guard.vet(name, addrs)?);
         trace.resolved.clone_from(&addrs);
+        trace.ttl = found.ttl;
         Ok(addrs)
     }
 
@@ -401,6 +402,10 @@ pub(crate) struct Trace {
     pub(crate) stage: Stage,
     /// The addresses of the name; empty if the target is an address.
     pub(crate) resolved: Vec<SocketAddr>,
+    /// Their time to live, in seconds.
+    pub(crate) ttl: Option<u32>,
+    /// The name server that a user has chosen; `None`: the system's.
+    pub(crate) resolver: Option<SocketAddr>,
     /// The address connected to, or else the first that was tried.
     pub(crate) address: Option<SocketAddr>,
     pub(crate) tls: Option<Box<TlsTrace>>,

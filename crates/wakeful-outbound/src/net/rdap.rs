@@ -138,7 +138,8 @@ impl Rdap {
             ProbeError::Down(_, _, why) => unavailable(server, &why),
             ours => ours,
         })?;
-        trace.transcript.push(format!("GET {url}: {}", reply.status.as_u16()));
+        trace.transcript.push(format!("C: GET {url}"));
+        trace.transcript.push(format!("S: {}", reply.status.as_u16()));
         let (answer, life) = match reply.status.as_u16() {
             200 => {
                 let registration = Registration::read(&reply.body)

@@ -39,7 +39,15 @@ enum ResolverSource {
 
 struct CachedAddresses {
     addrs: Arc<[IpAddr]>,
+    ttl: u32,
     until: Instant,
+}
+
+/// The addresses of a name.
+pub(crate) struct Resolved {
+    pub(crate) addrs: Arc<[IpAddr]>,
+    /// The lowest time to live in the response, in seconds; `None` if no name server was asked.
+    pub(crate) ttl: Option<u32>,
 }
 
 impl NameResolver {
@@ -59,14 +67,14 @@ impl NameResolver {
         &self,
         name: &str,
         deadline: Deadline,
-    ) -> Result<Arc<[IpAddr]>, ProbeError> {
-        if let Some(addrs) = self.cached_addresses(name) {
-            return Ok(addrs);
+    ) -> Result<Resolved, ProbeError> {
+        if let Some(known) = self.cached_addresses(name) {
+            return Ok(known);
         }
         let source = self.source();
         let static_addresses = source.static_addresses(name);
         if !static_addresses.is_empty() {
-            return Ok(static_addresses.into());
+            return Ok(Resolved { addrs: static_addresses.into(), ttl: None });
         }
         let resolver = &source.resolver;
         let give_up_at = give_up_at(deadline);
@@ -79,7 +87,7 @@ impl NameResolver {
                     return Err(no_address(resolver, name, give_up_at).await);
                 }
                 self.cache_addresses(name, addrs.clone(), ttl.unwrap_or_default());
-                return Ok(addrs);
+                return Ok(Resolved { addrs, ttl });
             }
             Ok(Err(error)) => error,
             Err(_) => NetError::Timeout,
@@ -155,9 +163,10 @@ impl NameResolver {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn cached_addresses(&self, name: &str) -> Option<Arc<[IpAddr]>> {
+    fn cached_addresses(&self, name: &str) -> Option<Resolved> {
         let cache = self.cache();
-        cache.get(name).filter(|cached| cached.until > Instant::now()).map(|k| k.addrs.clone())
+        let known = cache.get(name).filter(|cached| cached.until > Instant::now())?;
+        Some(Resolved { addrs: known.addrs.clone(), ttl: Some(known.ttl) })
     }
 
     fn cache_addresses(&self, name: &str, addrs: Arc<[IpAddr]>, ttl: u32) {
@@ -172,7 +181,8 @@ impl NameResolver {
         if cache.len() >= MAX_CACHED_NAMES {
             cache.clear();
         }
-        cache.insert(name.into(), CachedAddresses { addrs, until: now + jittered_ttl(ttl) });
+        let until = now + jittered_ttl(ttl);
+        cache.insert(name.into(), CachedAddresses { addrs, ttl, until });
     }
 }
 

@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 65_536;
 const READ_BYTES: usize = 4_096;
 /// How much of the conversation becomes evidence.
 const MAX_TRANSCRIPT: usize = 32;
-const MAX_LINE_LENGTH: usize = 120;
+const MAX_LINE_LENGTH: usize = 512;
 
 /// The request for TLS in PostgreSQL.
 const POSTGRESQL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F];

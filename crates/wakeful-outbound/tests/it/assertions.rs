@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 use wakeful_core::assert::Assertion;
 use wakeful_core::evidence::EvidenceLevel;
-use wakeful_core::monitors::spec::{Hostname, HttpSpec, PingSpec, Spec, TcpSpec};
+use wakeful_core::monitors::spec::{Hostname, HttpSpec, PingSpec, RequestOptions, Spec, TcpSpec};
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::reason::Reason;
 use wakeful_outbound::checks::CheckRequest;
@@ -125,6 +125,40 @@ async fn the_status_and_the_keyword_come_first() {
     let observation = check(&keyword(page.url("/"), "ok"), list).await;
     assert_eq!(observation.reason, Some(Reason::Keyword));
     assert_eq!(results(&observation), [(false, Some("fine"))]);
+}
+
+/// A text is searched for in all that is read, which is more than is buffered.
+#[tokio::test]
+async fn a_body_is_searched_as_far_as_it_is_read() {
+    let server = TestServer::answering(page(&format!("{}needle", "x".repeat(3 << 20)))).await;
+    let options = |max_body| RequestOptions { max_body, ..RequestOptions::default() }.boxed();
+    let read =
+        |max_body| Spec::Http(HttpSpec { options: options(max_body), ..http(server.url("/")) });
+    let list = json!([
+        {"source": "body", "comparison": "contains", "target": "xneedle"},
+        {"source": "body", "comparison": "not_contains", "target": "needles"},
+        {"source": "body", "comparison": "not_contains", "target": "needle", "fails_as": "degraded"},
+    ]);
+    let all = check(&read(Some(10 << 20)), list.clone()).await;
+    assert_eq!(all.reason, None);
+    assert_eq!(all.warnings[0].words, "body contains needle");
+    assert!(results(&all)[0].1.unwrap().starts_with("xxx"), "its beginning is shown");
+    assert_eq!(all.evidence.unwrap().response.unwrap().body_bytes, (3 << 20) + 6);
+    let beginning = check(&read(None), list.clone()).await;
+    assert_eq!(beginning.message, "body does not contain xneedle");
+    assert!(beginning.warnings.is_empty());
+    // Other comparisons see the buffered part, and a keyword is searched for beside them.
+    let ends = json!([{"source": "body", "comparison": "ends_with", "target": "needle"}, list[0]]);
+    let ends = check(&keyword(server.url("/"), "needle"), ends).await;
+    assert_eq!(
+        (ends.reason, ends.message.as_str()),
+        (Some(Reason::Assertion), "body does not end with needle")
+    );
+    let incomplete =
+        TestServer::answering("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nneedle").await;
+    let found = json!([{"source": "body", "comparison": "contains", "target": "needle"}]);
+    let incomplete = check(&Spec::Http(http(incomplete.url("/"))), found).await;
+    assert_eq!(incomplete.reason, Some(Reason::HttpIncomplete));
 }
 
 #[tokio::test]

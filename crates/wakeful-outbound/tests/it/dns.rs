@@ -272,6 +272,33 @@ async fn a_truncated_response_is_fetched_by_tcp_and_a_huge_one_shortened() {
 }
 
 #[tokio::test]
+async fn what_a_name_server_says_is_shown_without_secrets_and_within_a_bound() {
+    let text = format!("token=s3ntinel; {}", "x".repeat(230));
+    let server = NameServer::new(move |question, by| match by {
+        By::Udp => {
+            let mut message = answer(question, []);
+            message.metadata.truncation = true;
+            wire(&message)
+        }
+        By::Tcp => {
+            let record = || RData::TXT(TXT::new(vec![text.clone(), "y".repeat(250)]));
+            wire(&answer(question, (0..64).map(|_| record())))
+        }
+    })
+    .await;
+    let list = assertions(json!([{"source": "records", "comparison": "equals", "target": "1"}]));
+    let spec = server.spec("one.example", "TXT");
+    let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &spec) };
+    let evidence = run(&net(), &request, LONG_TIMEOUT).await.unwrap().evidence.unwrap();
+    let shown = &evidence.transcript;
+    assert_eq!(shown[..2], ["C: TXT one.example.", "S: NOERROR"]);
+    assert!(shown[2].contains("[redacted]") && shown[2].contains("xxxyyy"), "{}", shown[2]);
+    assert!(!shown.concat().contains("s3ntinel"), "{shown:?}");
+    let bytes: usize = shown.iter().map(String::len).sum();
+    assert!((3_500..=4_096).contains(&bytes), "{bytes}");
+}
+
+#[tokio::test]
 async fn a_wrong_id_and_garbage_are_ignored() {
     let honest = NameServer::new(|question, _| {
         let good = answer(question, [RData::A(A::new(10, 0, 0, 1))]);
@@ -382,6 +409,11 @@ async fn a_name_is_resolved_once_while_its_time_to_live_lasts() {
                 .unwrap();
         assert!(observation.up && observation.phases.resolve.is_some(), "{observation:?}");
     }
+    let spec = tcp("target.example", target.addr.port());
+    let request = CheckRequest { always: true, ..CheckRequest::new(team(0), &spec) };
+    let evidence = run(&net, &request, LONG_TIMEOUT).await.unwrap().evidence.unwrap();
+    let resolved = evidence.resolved.unwrap();
+    assert_eq!((resolved.by.as_deref(), resolved.ttl), (Some("system"), Some(60)));
     assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 1);
 }
 

@@ -108,6 +108,7 @@ async fn inside_a_namespace() {
             assert_blocked(deliver(&net, url).await, spelling);
         }
         send_to_services(&net, spelling).await;
+        ask_registries(&net, Policy::Public, spelling, FaultKind::Egress).await;
         // As for a mail server.
         let connected = net.connect(spelling, 80, Deadline::within(LONG_TIMEOUT)).await;
         assert_blocked(connected.map(drop), spelling);
@@ -127,6 +128,8 @@ async fn inside_a_namespace() {
     let private = net_by(Policy::Private, resolver.addr);
     check_with(&private, &Spec::Http(http("http://10.0.0.5/")), LONG_TIMEOUT).await.unwrap();
     assert_eq!(canaries.connection_count(), 1);
+    ask_registries(&private, Policy::Private, "10.0.0.5", FaultKind::Network).await;
+    assert_eq!(canaries.connection_count(), 4);
 }
 
 fn assert_blocked(sent: Result<(), ProbeError>, spelling: &str) {
@@ -213,6 +216,29 @@ fn aimed_at(kind: Kind, spelling: &str) -> Option<Spec> {
         Kind::Tcp => hostname.map(|hostname| Spec::Tcp(TcpSpec::of(hostname, 80))),
         Kind::Tls => hostname.map(|hostname| Spec::Tls(TlsSpec::of(hostname, 80))),
     }
+}
+
+/// A registry that redirects here, and a list of registries that is here or names one that is.
+/// Each with a net of its own: there is one list, and a registry is not asked twice a second.
+async fn ask_registries(net: &Net, policy: Policy, spelling: &str, expected: FaultKind) {
+    let ask = async |spec: DomainSpec, list: &str| {
+        let net = net.with_policy(policy.clone()).with_rdap_bootstrap(list);
+        check_with(&net, &Spec::Domain(spec), LONG_TIMEOUT).await.unwrap_err().kind
+    };
+    let domain = || DomainSpec::of(Hostname::parse("one.example").unwrap());
+    let redirecting = HttpUrl::parse(&format!("http://93.184.216.34/to/{spelling}")).ok();
+    let redirected = DomainSpec { server: redirecting, ..domain() };
+    assert_eq!(ask(redirected, "").await, expected, "{spelling}");
+
+    let url = format!("http://{spelling}/");
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("dns.json");
+    std::fs::write(&list, format!(r#"{{"services":[[["example"],["{url}"]]]}}"#)).unwrap();
+    // Some spellings are not even a URL.
+    let named = if HttpUrl::parse(&url).is_ok() { expected } else { FaultKind::Config };
+    assert_eq!(ask(domain(), list.to_str().unwrap()).await, named, "{spelling}");
+    // The list of this version is used instead, which does not have this zone.
+    assert_eq!(ask(domain(), &url).await, FaultKind::Config, "{spelling}");
 }
 
 /// As for a webhook.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 use wakeful_core::monitors::spec::http::password;
-use wakeful_core::monitors::spec::{Authentication, Body, Headers, HttpSpec, Spec, Username};
+use wakeful_core::monitors::spec::{
+    Authentication, Body, Headers, Hostname, HttpSpec, Spec, Starttls, TlsSpec, Username,
+};
 use wakeful_core::reason::Reason;
 use wakeful_outbound::checks::CheckRequest;
 
@@ -117,4 +119,47 @@ async fn a_healthy_check_collects_nothing_unless_it_is_requested() {
     let request = CheckRequest { always: true, ..request };
     let observation = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
     assert_eq!(observation.evidence.unwrap().response.unwrap().body, "fine");
+}
+
+/// Evidence of a slow check has what is known without reading more than a healthy check does.
+#[tokio::test]
+async fn a_slow_check_is_not_healthy() {
+    let server = TestServer::answering(page("fine")).await;
+    let spec = Spec::Http(http(server.url("/")));
+    let request = CheckRequest::new(team(0), &spec);
+    let fast = CheckRequest { slow: Some(2 * LONG_TIMEOUT), ..request };
+    assert_eq!(run(&net(), &fast, LONG_TIMEOUT).await.unwrap().evidence, None);
+    let slow = CheckRequest { slow: Some(Duration::ZERO), ..request };
+    let observation = run(&net(), &slow, LONG_TIMEOUT).await.unwrap();
+    assert!(observation.up && observation.warnings.is_empty(), "the verdict is that of the engine");
+    let evidence = observation.evidence.unwrap();
+    assert!(evidence.phases.first_byte.is_some());
+    let response = evidence.response.unwrap();
+    assert_eq!((response.status, response.truncated), (200, true));
+}
+
+#[tokio::test]
+async fn what_was_said_before_tls_is_shown_without_secrets() {
+    let server = TestServer::new(async |mut stream| {
+        stream.write_all(b"220-session-token: s3ntinel-1\r\n").await?;
+        stream.write_all(b"220 mail.example ready, key=s3ntinel-2\r\n").await?;
+        stream.read_exact(&mut [0; 4]).await?;
+        stream.write_all(b"250 nothing\r\n").await?;
+        stream.read_to_end(&mut Vec::new()).await.map(drop)
+    })
+    .await;
+    let host = Hostname::parse("127.0.0.1").unwrap();
+    let tls = TlsSpec { starttls: Starttls::Smtp, ..TlsSpec::of(host, server.addr.port()) };
+    let spec = Spec::Tls(tls);
+    let observation = run(&net(), &CheckRequest::new(team(0), &spec), LONG_TIMEOUT).await.unwrap();
+    assert_eq!(observation.reason, Some(Reason::TlsHandshake));
+    assert_eq!(
+        observation.evidence.unwrap().transcript,
+        [
+            "S: 220-session-token: [redacted]",
+            "S: 220 mail.example ready, key=[redacted]",
+            "C: EHLO wakeful.invalid",
+            "S: 250 nothing",
+        ]
+    );
 }

@@ -10,6 +10,7 @@ mod egress;
 mod evidence;
 mod hostile;
 mod hostile_bodies;
+mod hostile_peers;
 mod http;
 mod notify;
 mod ntlm;

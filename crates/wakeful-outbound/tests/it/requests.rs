@@ -362,7 +362,10 @@ async fn a_monitor_may_have_a_resolver_and_another_address() {
         connect_to: None,
     };
     let spec = connecting("only.here.example", port, own);
-    assert_eq!(reason(&spec).await, Ok(None));
+    let request = CheckRequest { always: true, ..CheckRequest::new(team(0), &spec) };
+    let seen = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
+    let resolved = seen.evidence.unwrap().resolved.unwrap();
+    assert_eq!((resolved.by, resolved.ttl), (Some(names.addr.to_string()), Some(0)));
 
     let dead = ConnectOptions { resolver: resolver("127.0.0.1:1"), ..ConnectOptions::default() };
     let spec = connecting("only.here.example", port, dead);

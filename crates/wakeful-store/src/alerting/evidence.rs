@@ -111,7 +111,7 @@ pub(crate) async fn write_evidence(
                     .execute(db)
                     .await?;
                 }
-                EvidenceOf::First | EvidenceOf::Degraded => {
+                EvidenceOf::First | EvidenceOf::Degraded | EvidenceOf::Change => {
                     sqlx::query(
                         "delete from evidence
                          where monitor_id = $1 and alert_id in (

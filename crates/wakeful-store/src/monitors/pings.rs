@@ -153,14 +153,16 @@ impl Store {
         tx.commit().await
     }
 
-    /// The monitor of a ping URL, and its team.
+    /// The monitor of a ping URL, and its team. A monitor whose type has changed keeps its URL for
+    /// the case that it changes back; until then nothing has that URL.
     pub async fn monitor_by_ping_uuid(
         &self,
         digest: Digest,
     ) -> Result<Option<(TeamId, MonitorId)>> {
         let row: Option<(Uuid, Uuid)> = read!(self, |db| {
             sqlx::query_as(concat!(
-                "select team_id, id from monitors where ping_digest = $1 and team_id not in ",
+                "select team_id, id from monitors
+                 where ping_digest = $1 and kind = 'api' and team_id not in ",
                 deleted_teams!()
             ))
             .bind(&digest.0[..])

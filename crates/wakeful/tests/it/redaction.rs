@@ -1,6 +1,7 @@
 //! What a check of an outage saw contains no credential: neither those of the monitor, which the
 //! target sends back, nor those of the target.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -23,6 +24,7 @@ const LINE: &str = "line-Sentinel-4808";
 const JWT: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJTZW50aW5lbCJ9.c2lnbmF0dXJlLTQ4MDk";
 const CARD: &str = "4111 1111 1111 1111";
 const PRIVATE_KEY: &str = "TUlJRXZRSUJBREFOLXNlbnRpbmVsLTQ4MTA";
+const PING: &str = "ping-Sentinel-4811";
 
 fn sentinels() -> Sentinels {
     let mut sentinels = Sentinels::default();
@@ -37,6 +39,7 @@ fn sentinels() -> Sentinels {
     sentinels.add("a token", JWT);
     sentinels.add("a card number", CARD);
     sentinels.add("a private key", PRIVATE_KEY);
+    sentinels.add("the body of a ping", PING);
     sentinels
 }
 
@@ -128,6 +131,23 @@ async fn evidence_has_no_credential(kind: DatabaseKind) {
         (evidence["evidence"] != json!([])).then_some(evidence)
     })
     .await;
+    let job = json!({"name": "job", "type": "api", "heartbeat_interval": 3600, "isactive": true,
+        "upside_down_mode": false, "notifiers": notifiers});
+    let job = ann.client.post("monitor/save", &job).await.ok()["monitor"].clone();
+    let (job_id, ping_url) = (&job["monitorid"], job["ping_url"].as_str().unwrap());
+    let uuid = ping_url.rsplit('/').next().unwrap();
+    let path = format!("/ping/{uuid}/fail");
+    let ping = server.anonymous().raw(Method::POST, &path, Some("text/plain"), PING).await;
+    assert_eq!(ping.status, 200, "{}", ping.text);
+    let of_job = receiver.wait_for_hooks(2).await[1].json();
+    let mail_of_job = mail_server.mail().await.body.replace("=\r\n", "");
+    let job_id = job_id.as_str().unwrap();
+    let body = viewer.client.get(&format!("monitor/{job_id}/pings/1/body")).await;
+    assert_eq!(body.status, 403, "what jobs print is for those who may edit");
+    let alert = of_job["data"]["alertid"].as_str().unwrap();
+    let seen_of_job = seen_by_viewer(&viewer.client, job_id, alert).await;
+    let pings = viewer.client.get(&format!("monitor/{job_id}/pings")).await;
+    assert_eq!(pings.ok()["pings"][0]["bytes"], PING.len());
     let bytes = database(&installation).await;
     server.stop().await;
 
@@ -150,8 +170,22 @@ async fn evidence_has_no_credential(kind: DatabaseKind) {
         ("the API, for a viewer", seen.as_bytes()),
         ("an on-demand check", checked.to_string().as_bytes()),
         ("the list of evidence", stored.to_string().as_bytes()),
+        ("the webhook of a job", of_job.to_string().as_bytes()),
+        ("the mail of a job", mail_of_job.as_bytes()),
+        ("the API for a viewer, about a job", seen_of_job.as_bytes()),
+        ("the list of pings, for a viewer", pings.text.as_bytes()),
     ] {
         assert_eq!(sentinels.found_in(bytes), BTreeSet::new(), "{place}");
+    }
+    let mut urls = Sentinels::default();
+    urls.add("the UUID of a ping URL", uuid);
+    for (place, bytes) in [
+        ("the database", bytes.as_slice()),
+        ("the log", log.as_bytes()),
+        ("the webhook of a job", of_job.to_string().as_bytes()),
+        ("the mail of a job", mail_of_job.as_bytes()),
+    ] {
+        assert_eq!(urls.found_in(bytes), BTreeSet::new(), "{place}");
     }
 }
 

@@ -36,6 +36,15 @@ fn server(failures: usize) -> (String, Requests) {
     (format!("http://{address}/ping/00000000-0000-4000-8000-000000000001"), requests)
 }
 
+/// Each path, without the id of the run.
+fn paths(requests: &Requests) -> Vec<String> {
+    let without_rid = |(path, _): &(String, String)| {
+        let (before, rid) = path.split_once("rid=").unwrap();
+        format!("{before}rid={}", &rid[36..])
+    };
+    requests.lock().unwrap().iter().map(without_rid).collect()
+}
+
 /// The path and the body of a request.
 fn read(connection: &mut TcpStream) -> (String, String) {
     let mut reader = BufReader::new(connection);
@@ -124,6 +133,61 @@ async fn reports_that_fail_are_repeated_and_never_stop_the_command() {
     assert_eq!(
         String::from_utf8_lossy(&run.stderr),
         "wakeful run: nothing is reported: --server is missing\n"
+    );
+}
+
+#[tokio::test]
+async fn a_monitor_may_be_named_by_key_and_slug_in_arguments_files_and_the_environment() {
+    let (url, requests) = server(0);
+    let server = url.split("/ping/").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        format!("file:{}", path.display())
+    };
+    let run = async |mut command: Command| {
+        let run = command.output().await.unwrap();
+        assert_eq!((run.status.code(), &run.stderr[..]), (Some(0), &b""[..]), "{run:?}");
+        let sent = paths(&requests);
+        requests.lock().unwrap().clear();
+        sent
+    };
+    let key = file("key", "AAAAAAAAAAAAAAAAAAAAAA\n");
+    let mut named = vec!["--key", &key, "--slug", "backup", "--server", server];
+    let unnamed = wakeful(&[&named[..], &["--", "true"]].concat());
+    let base = "/ping/AAAAAAAAAAAAAAAAAAAAAA/backup";
+    assert_eq!(run(unnamed).await, [format!("{base}/start?rid="), format!("{base}/0?rid=")]);
+    // Settings of a new monitor are sent only if it is to be created.
+    named.extend(["--schedule", "0 3 * * *", "--tz", "Europe/Berlin", "--grace", "600"]);
+    let existing = wakeful(&[&named[..], &["--", "true"]].concat());
+    assert_eq!(run(existing).await[1], format!("{base}/0?rid="));
+    let created = wakeful(&[&named[..], &["--create", "--", "true"]].concat());
+    let query = "rid=&create=1&schedule=0+3+*+*+*&tz=Europe%2FBerlin&grace=600";
+    assert_eq!(run(created).await, [format!("{base}/start?{query}"), format!("{base}/0?{query}")]);
+
+    let by_environment = |variables: &[(&str, &str)]| {
+        let mut command = wakeful(&["--", "true"]);
+        command.envs(variables.iter().copied());
+        command
+    };
+    let slug = file("slug", "weekly");
+    let by_slug = by_environment(&[
+        ("WAKEFUL_PING_KEY", &key),
+        ("WAKEFUL_PING_SLUG", &slug),
+        ("WAKEFUL_URL", &format!("{server}/")),
+    ]);
+    assert_eq!(run(by_slug).await[1], "/ping/AAAAAAAAAAAAAAAAAAAAAA/weekly/0?rid=");
+    let url_file = file("url", &url);
+    let by_url = by_environment(&[("WAKEFUL_PING_URL", &url_file), ("WAKEFUL_PING_KEY", &key)]);
+    assert_eq!(run(by_url).await[1], "/ping/00000000-0000-4000-8000-000000000001/0?rid=");
+
+    let missing = wakeful(&["--url", "file:/no/such/file", "--", "true"]).output().await.unwrap();
+    assert_eq!(missing.status.code(), Some(0));
+    let errors = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert!(
+        errors.starts_with("wakeful run: nothing is reported: cannot read /no/such/file: "),
+        "{errors}"
     );
 }
 

@@ -39,6 +39,8 @@ const MONITOR_SECRETS: [(&str, &str); 7] = [
     ("the password of a proxy", "proxy-Sentinel-4727"),
 ];
 
+const PING_BODY: &str = "ping-Sentinel-4728";
+
 /// The minimum length of a secret in this test.
 const BEGIN: usize = 8;
 
@@ -83,7 +85,8 @@ fn spellings(secret: &str) -> Vec<Vec<u8>> {
     plain.extend(BASE64URL_NOPAD.decode(body.as_bytes()).ok().filter(|bytes| bytes.len() == 32));
     plain.extend(BASE32_NOPAD.decode(secret.as_bytes()).ok().filter(|bytes| bytes.len() == 20));
     let bare: String = secret.chars().filter(|c| *c != '-').collect();
-    plain.extend(HEXLOWER.decode(bare.as_bytes()).ok().filter(|bytes| bytes.len() == 10));
+    let is_code_or_uuid = |bytes: &Vec<u8>| [10, 16].contains(&bytes.len());
+    plain.extend(HEXLOWER.decode(bare.as_bytes()).ok().filter(is_code_or_uuid));
     let encoded = |bytes: &Vec<u8>| {
         let base64 = BASE64.encode(bytes);
         let list = format!("{bytes:?}");
@@ -209,6 +212,7 @@ async fn team_and_end(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
     secret.add("an Enc key that is in use", text(&made, "enckey"));
     stream(&cid.user.client, secret).await;
     monitors(&cid.user.client, secret).await;
+    jobs(anonymous, &cid.user.client, secret).await;
     // A team can test ten notifiers per minute.
     let kinds: Vec<Kind> =
         Kind::ALL.iter().copied().filter(|kind| kind.service().is_some()).collect();
@@ -282,6 +286,39 @@ async fn monitors(owner: &Client, secret: &mut Sentinels) {
         assert_eq!(secret.found_in(hook.json().to_string().as_bytes()), BTreeSet::new());
     }
     serving.abort_all();
+}
+
+/// A job that is reported by both kinds of ping URLs, with what it printed.
+async fn jobs(anonymous: &Client, owner: &Client, secret: &mut Sentinels) {
+    let receiver = Receiver::start().await;
+    let hook = json!({"name": "jobs", "type": "webhook", "webhook": {"url": receiver.url}});
+    let notifier = owner.post("notifier/save", &hook).await.json()["notifierid"].clone();
+    let body = json!({"name": "job", "type": "api", "heartbeat_interval": 86_400, "isactive": true,
+        "upside_down_mode": false, "notifiers": notifier, "api": {"slug": "backup"}});
+    let saved = owner.post("monitor/save", &body).await.ok()["monitor"].clone();
+    let (id, url) = (text(&saved, "monitorid"), text(&saved, "ping_url"));
+    let uuid = url.rsplit('/').next().unwrap();
+    let key = owner.post_nothing("team/pingkey/rotate").await.ok();
+    let key = text(&key, "ping_key");
+    secret.add("the UUID of a ping URL", uuid);
+    secret.add("a ping key", key);
+    secret.add("the body of a ping", PING_BODY);
+    for (path, status) in [
+        (format!("/ping/{uuid}/start"), 200),
+        (format!("/ping/{uuid}/3"), 200),
+        (format!("/ping/{key}/backup/log"), 200),
+        (format!("/ping/{key}/new?create=1"), 201),
+        (format!("/ping/{key}/unknown"), 404),
+        (format!("/ping/{uuid}/999"), 400),
+    ] {
+        let printed = format!("cannot log in with {PING_BODY}");
+        let answer = anonymous.raw(reqwest::Method::POST, &path, Some("text/plain"), printed).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+    }
+    let body = owner.get(&format!("monitor/{id}/pings/2/body")).await;
+    assert!(body.text.ends_with(PING_BODY), "{}", body.text);
+    let event = receiver.wait_for_hooks(1).await[0].json();
+    assert_eq!(secret.found_in(event.to_string().as_bytes()), BTreeSet::new());
 }
 
 async fn repeat_request(mut stream: TcpStream) -> std::io::Result<()> {

@@ -4378,10 +4378,10 @@ export interface components {
             success: boolean;
         };
         /**
-         * @description Which check of an outage evidence is of; blip for a failure that was not confirmed.
+         * @description Which check of an alert evidence is of; blip for a failure that was not confirmed.
          * @enum {string}
          */
-        EvidenceOf: "first" | "confirming" | "last" | "recovery" | "blip" | "degraded";
+        EvidenceOf: "first" | "confirming" | "last" | "recovery" | "blip" | "degraded" | "change";
         /** @description Evidence with the check that it is of. */
         EvidenceRecord: components["schemas"]["Evidence"] & {
             /** Format: uuid */
@@ -4406,6 +4406,13 @@ export interface components {
         };
         EvidenceResolved: {
             addresses: string[];
+            /** @description The resolver of the monitor, or `system`; null in evidence of earlier versions. */
+            by?: string | null;
+            /**
+             * Format: int32
+             * @description The lowest time to live of the addresses, in seconds; null if it is not known.
+             */
+            ttl?: number | null;
         };
         EvidenceResponse: {
             /** @description The first 4 KiB as text; other bytes are `·`. */

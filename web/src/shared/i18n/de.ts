@@ -1991,6 +1991,7 @@ export const de: Texts = {
       recovery: "Erholung",
       blip: "Einzelner Fehler",
       degraded: "Beeinträchtigt",
+      change: "Neuer Wert",
     },
     reason: "Grund",
     region: "Region",

@@ -2019,6 +2019,7 @@ export const en = {
       recovery: "Recovery",
       blip: "Single failure",
       degraded: "Degraded",
+      change: "New value",
     },
     reason: "Reason",
     region: "Region",

@@ -394,7 +394,9 @@ impl<'a> MonitorBody<'a> {
             policyid: monitor.policy,
             grace,
             push_url: monitor.push_token.as_ref().map(|token| push_url(public_url, token)),
-            ping_url: monitor.ping_uuid.as_ref().map(|uuid| ping_url(public_url, uuid)),
+            ping_url: (monitor.ping_uuid.as_ref())
+                .filter(|_| monitor.spec.kind() == Kind::Api)
+                .map(|uuid| ping_url(public_url, uuid)),
             api,
             description: monitor.description.as_str(),
             depends_on: monitor.depends_on.iter().map(DependencyBody::of).collect(),
