@@ -24,7 +24,7 @@ const STORE: &str = r#"{"store": {"book": [
     {"category": "fiction", "author": "Melville", "title": "Moby", "isbn": "0-553", "price": 8.99},
     {"category": "fiction", "author": "Tolkien", "title": "Lord", "isbn": "0-395", "price": 22.99}],
     "bicycle": {"color": "red", "price": 399}}}"#;
-const LETTERS: &str = r#"["a", "b", "c", "d", "e", "f", "g"]"#;
+const ALPHABET: &str = r#"["a", "b", "c", "d", "e", "f", "g"]"#;
 const MIXED: &str = r#"{"a": [3, 5, 1, 2, 4, 6, {"b": "j"}, {"b": "k"}, {"b": {}}, {"b": "kilo"}],
     "o": {"p": 1, "q": 2, "r": 3, "s": 5, "t": {"u": 6}}, "e": "f"}"#;
 const TREE: &str = r#"{"o": {"j": 1, "k": 2}, "a": [5, 3, [{"j": 4}, {"k": 6}]]}"#;
@@ -104,7 +104,7 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         section: "2.3.4, slices",
-        document: LETTERS,
+        document: ALPHABET,
         selects: &[
             ("$[1:3]", &["b", "c"]),
             ("$[5:]", &["f", "g"]),
@@ -205,7 +205,7 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         section: "2.5.1, children",
-        document: LETTERS,
+        document: ALPHABET,
         selects: &[
             ("$[0, 3]", &["a", "d"]),
             ("$[0:2, 5]", &["a", "b", "f"]),
