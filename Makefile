@@ -69,8 +69,8 @@ release: rust web ## write the static binary, tarball, Debian package, container
 
 bench: rust ## measure cost, punctuality and memory, about 25 minutes; parts=full,paced runs only these, docs=docs updates docs/performance.md
 	cargo build --release --locked -p wakeful -p wakeful-bench
-	$(if $(or $(if $(parts),,all),$(filter checks,$(BENCH_PARTS))),cargo bench --locked -p wakeful-outbound --bench check)
 	$(if $(or $(if $(parts),,all),$(SERVICE_PARTS)),PG_SETTINGS= scripts/with-own-network $(if $(shell scripts/find-postgres 2>/dev/null),scripts/with-postgres) $(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(parts),--parts $(subst $(space),$(comma),$(SERVICE_PARTS))) $(if $(docs),--docs $(docs)))
+	$(if $(or $(if $(parts),,all),$(filter checks,$(BENCH_PARTS))),cargo bench --locked -p wakeful-outbound --bench check)
 
 rust:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it from https://rustup.rs." >&2; exit 1; }

@@ -21,6 +21,7 @@ mod postgres;
 mod raw_http;
 mod raw_rows;
 mod receiver;
+mod signed_zones;
 mod smtp_server;
 mod stopwatch;
 mod wait;
@@ -42,9 +43,10 @@ pub use postgres::PostgresServer;
 pub use raw_http::{send_raw, send_raw_in_parts};
 pub use raw_rows::{Column, number};
 pub use receiver::{Hook, Receiver};
+pub use signed_zones::SignedZones;
 pub use smtp_server::{ReceivedMail, SmtpSecurity, SmtpServer};
 pub use stopwatch::Stopwatch;
-pub use wait::until;
+pub use wait::{until, until_within};
 
 /// Runs each test on both databases: `both_databases! { async fn name(setup: Setup) { … } }`
 /// becomes the tests `name::sqlite` and `name::postgres`.

@@ -7,7 +7,13 @@ use crate::stopwatch::Stopwatch;
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// Polls until there is a result, and fails after a timeout.
-pub async fn until<T, F: Future<Output = Option<T>>>(
+pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, probe: impl FnMut() -> F) -> T {
+    until_within(MAX_WAIT, what, probe).await
+}
+
+/// The same for what takes longer.
+pub async fn until_within<T, F: Future<Output = Option<T>>>(
+    limit: Duration,
     what: &str,
     mut probe: impl FnMut() -> F,
 ) -> T {
@@ -16,7 +22,7 @@ pub async fn until<T, F: Future<Output = Option<T>>>(
         if let Some(found) = probe().await {
             return found;
         }
-        assert!(started.elapsed() < MAX_WAIT, "waited {MAX_WAIT:?} for {what}");
+        assert!(started.elapsed() < limit, "waited {limit:?} for {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

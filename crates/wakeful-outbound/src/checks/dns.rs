@@ -10,9 +10,9 @@ use wakeful_core::reason::Reason;
 use wakeful_core::time::Millis;
 
 use super::{CheckRequest, TargetAnswer, facts};
-use crate::net::dns_client::{Question, ask, cannot_query};
+use crate::net::dns_client::{Question, Signatures, ask, cannot_query};
 use crate::net::error::ProbeError;
-use crate::net::{Net, Trace};
+use crate::net::{Deadline, Net, Trace};
 
 const MAX_ALIASES: usize = 8;
 const MAX_ANSWERS: usize = 64;
@@ -21,9 +21,12 @@ pub(super) async fn check(
     net: &Net,
     spec: &DnsSpec,
     check: &CheckRequest<'_>,
+    deadline: Deadline,
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
-    let question = question(spec, check.asserts(&[Source::Dnssec]))?;
+    let signatures =
+        if check.asserts(&[Source::Dnssec]) { Signatures::Verified } else { Signatures::Ignored };
+    let question = question(spec, signatures)?;
     let server = spec.server();
     trace.address = Some(server);
     let began = Instant::now();
@@ -33,13 +36,32 @@ pub(super) async fn check(
     // An assertion about the code says what is expected instead.
     let evaluated = if check.asserts(&[Source::Code]) {
         TargetAnswer::up(facts.summary())
+    } else if signatures == Signatures::Verified
+        && facts.code == ResponseCode::ServFail
+        && Box::pin(rejects_signatures(net, spec, deadline)).await
+    {
+        let name = question.query.name();
+        let message = format!("SERVFAIL: the name server rejects the signatures of {name}");
+        TargetAnswer::down(Reason::Dnssec, message)
     } else {
         evaluate(&question, &facts)
     };
     Ok(TargetAnswer { dns: Some(Box::new(facts)), ..evaluated })
 }
 
-fn question(spec: &DnsSpec, signatures: bool) -> Result<Question, ProbeError> {
+/// Whether a server that failed answers as soon as it does not have to verify signatures.
+async fn rejects_signatures(net: &Net, spec: &DnsSpec, deadline: Deadline) -> bool {
+    let Ok(question) = question(spec, Signatures::Unverified) else { return false };
+    let left = deadline.at().saturating_duration_since(Instant::now());
+    let mut trace = Trace::default();
+    // Not all of the time: the result must be returned before the deadline.
+    let asked = ask(net, &question, spec.server(), &mut trace);
+    let answer = tokio::time::timeout(left.mul_f64(0.8), asked).await;
+    let code = answer.ok().and_then(Result::ok).map(|answer| answer.metadata.response_code);
+    matches!(code, Some(ResponseCode::NoError | ResponseCode::NXDomain))
+}
+
+fn question(spec: &DnsSpec, signatures: Signatures) -> Result<Question, ProbeError> {
     let name = match spec.hostname.host() {
         Host::Name(name) => Name::from_str_relaxed(name).map_err(|_| cannot_query())?,
         // The reverse name of an address, for PTR.

@@ -179,7 +179,7 @@ fn dispatch<'a>(
         Spec::HttpKeyword(http) => {
             Box::pin(http::check(net, http, request, MAX_KEYWORD_BODY, deadline, trace))
         }
-        Spec::Dns(dns) => Box::pin(dns::check(net, dns, request, trace)),
+        Spec::Dns(dns) => Box::pin(dns::check(net, dns, request, deadline, trace)),
         Spec::Domain(domain) => Box::pin(domain::check(net, domain, deadline, trace)),
         Spec::Ping(ping) => Box::pin(ping::check(net, ping, deadline, trace)),
         Spec::Tcp(tcp) => Box::pin(tcp::check(net, tcp, deadline, trace)),

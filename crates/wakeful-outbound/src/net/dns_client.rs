@@ -78,12 +78,22 @@ impl Net {
         name: &Name,
         kind: RecordType,
     ) -> Result<(ResponseCode, Vec<(IpAddr, u32)>), ProbeError> {
-        let question = Question::new(name.clone(), kind, false)?;
+        let question = Question::new(name.clone(), kind, Signatures::Ignored)?;
         let answer = ask(self, &question, server, &mut Trace::default()).await?;
         let address = |record: &Record| Some((record.data.ip_addr()?, record.ttl));
         let records = answer.answers.iter().filter_map(address);
         Ok((answer.metadata.response_code, records.take(MAX_ADDRESSES).collect()))
     }
+}
+
+/// What is asked about the signatures of records.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signatures {
+    Ignored,
+    /// They are returned, and a server that verifies them says whether they are valid.
+    Verified,
+    /// They are returned, also those that a server rejects.
+    Unverified,
 }
 
 pub(crate) struct Question {
@@ -93,11 +103,10 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// With `signatures`, the server is asked for those of the records.
     pub(crate) fn new(
         mut name: Name,
         kind: RecordType,
-        signatures: bool,
+        signatures: Signatures,
     ) -> Result<Self, ProbeError> {
         name.set_fqdn(true);
         let query = Query::query(name, kind);
@@ -107,8 +116,9 @@ impl Question {
         let mut message = Message::new(id, MessageType::Query, OpCode::Query);
         message.metadata.recursion_desired = true;
         message.add_query(query.clone());
-        if signatures {
+        if signatures != Signatures::Ignored {
             message.metadata.authentic_data = true;
+            message.metadata.checking_disabled = signatures == Signatures::Unverified;
             let mut edns = Edns::new();
             edns.set_max_payload(MAX_DATAGRAM).set_dnssec_ok(true);
             message.set_edns(edns);

@@ -17,6 +17,7 @@ mod ntlm;
 mod payment;
 mod phones_and_repeats;
 mod ping;
+mod real_name_servers;
 mod real_servers;
 mod requests;
 mod servers;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use wakeful_testkit::{Client, DatabaseKind, Hook, Receiver, User, until};
+use wakeful_testkit::{Client, DatabaseKind, Hook, Receiver, User, until, until_within};
 
 use crate::process::{Installation, Server, random_below};
 use crate::smtp::MailServer;
@@ -30,6 +30,8 @@ const FAILPOINT_VISIT: u32 = 5;
 /// An inbox accepts only a few mails per minute, so there are several.
 const INBOXES: usize = 10;
 const MAILS: usize = 20;
+/// How long the steps of the most outages may take.
+const MAX_ESCALATION: Duration = Duration::from_secs(120);
 const MAIL_FAILPOINT_VISIT: u32 = 2;
 
 struct Scenario {
@@ -336,7 +338,7 @@ async fn escalate_through_kills(outages: usize) {
         kills += 1;
         server = installation.serve().await;
     }
-    until("the last step of every outage", || async {
+    until_within(MAX_ESCALATION, "the last step of every outage", || async {
         (outages_at(&receivers[2]) == outages).then_some(())
     })
     .await;

@@ -1,14 +1,16 @@
-//! The schedules of jobs are those of Healthchecks: random expressions around changes of the
-//! clock, compared with the libraries that it uses.
+//! The schedules of jobs are those of Healthchecks and of systemd's timers: random expressions around
+//! changes of the clock, compared with the libraries that Healthchecks uses and with systemd.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use wakeful_core::calendar::zone::Zone;
 use wakeful_core::push::JobSchedule;
 use wakeful_core::time::Millis;
 
-const CASES: u64 = 1_000;
+const CASES: usize = 4_000;
+/// The expressions that systemd evaluates at a time, with the same zone and start.
+const GROUP: usize = 40;
 const TIMES: usize = 3;
 const ZONES: [&str; 6] = [
     "UTC",
@@ -64,6 +66,15 @@ impl Numbers {
         format!("{minute} {hour} {day} {month} {weekday}")
     }
 
+    fn zone(&mut self) -> &'static str {
+        ZONES[usize::try_from(self.below(6)).unwrap()]
+    }
+
+    fn start(&mut self) -> i64 {
+        let start = STARTS[usize::try_from(self.below(6)).unwrap()];
+        start + i64::try_from(self.below(86_400)).unwrap()
+    }
+
     fn on_calendar(&mut self) -> String {
         const DAYS: [&str; 5] = ["", "Mon ", "Sat,Sun ", "Mon..Fri ", "wednesday "];
         let day = DAYS[usize::try_from(self.below(5)).unwrap_or(0)];
@@ -88,28 +99,40 @@ impl Numbers {
     }
 }
 
-/// Three times, or none if the expression is not valid.
-fn ours(text: &str, zone: &str, after: i64) -> Value {
-    let zone = Zone::parse(zone).expect("a zone");
-    let Ok(schedule) = JobSchedule::parse(text, zone) else { return Value::Null };
-    let times = schedule.upcoming(Millis(after * 1_000), TIMES);
-    json!(times.iter().map(|at| at.0 / 1_000).collect::<Vec<_>>())
+/// An expression with where and when it is evaluated.
+struct Case {
+    kind: &'static str,
+    text: String,
+    zone: &'static str,
+    after: i64,
 }
 
-#[test]
-fn schedules_are_those_of_healthchecks() {
-    let mut numbers = Numbers(7);
-    let mut cases = Vec::new();
-    for number in 0..2 * CASES {
-        let zone = ZONES[usize::try_from(numbers.below(6)).unwrap()];
-        let after = STARTS[usize::try_from(numbers.below(6)).unwrap()]
-            + i64::try_from(numbers.below(86_400)).unwrap();
-        let (kind, text) = match number % 2 {
-            0 => ("cron", numbers.cron()),
-            _ => ("oncalendar", numbers.on_calendar()),
-        };
-        cases.push((kind, text, zone, after));
-    }
+/// Three times, or none if the expression is not valid.
+fn ours(case: &Case) -> Option<Vec<i64>> {
+    let zone = Zone::parse(case.zone).expect("a zone");
+    let schedule = JobSchedule::parse(&case.text, zone).ok()?;
+    let times = schedule.upcoming(Millis(case.after * 1_000), TIMES);
+    Some(times.iter().map(|at| at.0 / 1_000).collect())
+}
+
+fn assert_same(cases: &[Case], theirs: &[Option<Vec<i64>>]) {
+    assert_eq!(theirs.len(), cases.len());
+    let different: Vec<String> = cases
+        .iter()
+        .zip(theirs)
+        .filter_map(|(case, theirs)| {
+            let ours = ours(case);
+            let Case { kind, text, zone, after } = case;
+            (ours != *theirs)
+                .then(|| format!("{kind} {text:?} {zone} after {after}: {ours:?}, not {theirs:?}"))
+        })
+        .collect();
+    let count = different.len();
+    assert!(different.is_empty(), "{count} of {}:\n{}", cases.len(), different.join("\n"));
+}
+
+/// What cronsim and oncalendar say.
+fn by_python(cases: &[Case]) -> Vec<Option<Vec<i64>>> {
     let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/venv/bin/python");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/schedules.py");
     let mut python = Command::new(python)
@@ -121,31 +144,76 @@ fn schedules_are_those_of_healthchecks() {
     let mut input = python.stdin.take().unwrap();
     let lines: Vec<String> = cases
         .iter()
-        .map(|(kind, text, zone, after)| json!([kind, text, zone, after, TIMES]).to_string())
+        .map(|Case { kind, text, zone, after }| json!([kind, text, zone, after, TIMES]).to_string())
         .collect();
     let writer = std::thread::spawn(move || input.write_all((lines.join("\n") + "\n").as_bytes()));
     let output = python.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
-    let theirs: Vec<Value> = String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(theirs.len(), cases.len());
-    let different: Vec<String> = cases
-        .iter()
-        .zip(&theirs)
-        .filter_map(|((kind, text, zone, after), theirs)| {
-            let ours = ours(text, zone, *after);
-            (ours != *theirs)
-                .then(|| format!("{kind} {text:?} {zone} after {after}: {ours}, not {theirs}"))
-        })
-        .collect();
-    assert!(
-        different.is_empty(),
-        "{} of {}:\n{}",
-        different.len(),
-        cases.len(),
-        different.join("\n")
-    );
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What systemd says about expressions with the same zone and start. It prints a paragraph for each:
+/// nothing if it is not valid, or else each time, also in UTC.
+fn by_systemd(cases: &[Case]) -> Vec<Option<Vec<i64>>> {
+    let output = Command::new("systemd-analyze")
+        .args(["calendar", &format!("--iterations={TIMES}")])
+        .arg(format!("--base-time=@{}", cases[0].after))
+        .arg("--")
+        .args(cases.iter().map(|case| &case.text))
+        .env("TZ", cases[0].zone)
+        .env("LC_ALL", "C")
+        .output()
+        .unwrap_or_else(|error| {
+            panic!("systemd-analyze cannot be started ({error}): run scripts/install-test-deps")
+        });
+    let mut found = vec![None; cases.len()];
+    let mut place = 0;
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        if line.is_empty() {
+            place += 1;
+            continue;
+        }
+        let times = found[place].get_or_insert_with(Vec::new);
+        if let [.., date, time, "UTC"] = line.split(' ').collect::<Vec<&str>>()[..] {
+            let at = Millis::parse(&format!("{date}T{time}Z")).unwrap();
+            times.push(at.0 / 1_000);
+        }
+    }
+    assert_eq!(place + 1, cases.len(), "{}", String::from_utf8_lossy(&output.stderr));
+    found
+}
+
+#[test]
+fn schedules_are_those_of_healthchecks() {
+    let mut numbers = Numbers(7);
+    let mut cases = Vec::new();
+    for number in 0..2 * CASES {
+        let (zone, after) = (numbers.zone(), numbers.start());
+        let (kind, text) = match number % 2 {
+            0 => ("cron", numbers.cron()),
+            _ => ("oncalendar", numbers.on_calendar()),
+        };
+        cases.push(Case { kind, text, zone, after });
+    }
+    assert_same(&cases, &by_python(&cases));
+}
+
+#[test]
+fn schedules_are_those_of_systemd() {
+    let mut numbers = Numbers(11);
+    let (mut cases, mut theirs) = (Vec::new(), Vec::new());
+    while cases.len() < CASES {
+        let (zone, after) = (numbers.zone(), numbers.start());
+        let case = |_| Case { kind: "oncalendar", text: numbers.on_calendar(), zone, after };
+        let group: Vec<Case> = (0..GROUP).map(case).collect();
+        let times = by_systemd(&group);
+        // It rejects a step that leaves the range, as in `20/7:00`, which Healthchecks accepts.
+        let valid = group.into_iter().zip(times).filter(|(_, times)| times.is_some());
+        let (group, times): (Vec<Case>, Vec<_>) = valid.unzip();
+        assert!(group.len() > GROUP / 2, "{} of {GROUP} are valid", group.len());
+        cases.extend(group);
+        theirs.extend(times);
+    }
+    assert_same(&cases, &theirs);
 }

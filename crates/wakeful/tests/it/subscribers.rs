@@ -4,12 +4,17 @@
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
-use wakeful_testkit::{Client, DatabaseKind, Receiver, SmtpSecurity, SmtpServer, User, until};
+use wakeful_testkit::{
+    Client, DatabaseKind, Receiver, SmtpSecurity, SmtpServer, User, until, until_within,
+};
 
 use crate::process::{Installation, Server, random_below};
 
 /// The places where a crash could separate an update from its messages.
 const FAILPOINTS: [&str; 4] = ["after-event", "after-fanout-batch", "after-claim", "after-send"];
+
+/// How long the most messages may take.
+const MAX_DELIVERY: Duration = Duration::from_secs(600);
 
 struct Scenario {
     token: String,
@@ -122,6 +127,13 @@ impl Scenario {
     }
 }
 
+/// Other nodes would wait until the leases of the dead one expire.
+async fn release_leases(installation: &Installation) {
+    for table in ["statuspage_events", "statuspage_deliveries"] {
+        installation.execute(&format!("update {table} set lease_until = 0")).await;
+    }
+}
+
 async fn no_update_is_lost_wherever_the_process_dies(kind: DatabaseKind) {
     let (mut installation, scenario) = Scenario::begin(kind, 2, 2).await;
     let mut titles = Vec::new();
@@ -135,10 +147,7 @@ async fn no_update_is_lost_wherever_the_process_dies(kind: DatabaseKind) {
         server.died().await;
         deaths += 1;
         installation = installation.without_failpoint();
-        // Other nodes would wait until the leases of the dead one expire.
-        for table in ["statuspage_events", "statuspage_deliveries"] {
-            installation.execute(&format!("update {table} set lease_until = 0")).await;
-        }
+        release_leases(&installation).await;
         let server = installation.serve().await;
         // An inbox gets the next email after five minutes; that is not what is tested here.
         let client = scenario.client(&server);
@@ -185,10 +194,11 @@ async fn no_update_is_lost_when_the_process_is_killed() {
         if random_below(5) == 0 {
             kills += 1;
             server.kill().await;
+            release_leases(&installation).await;
             server = installation.serve().await;
         }
     }
-    until("all messages", || async {
+    until_within(MAX_DELIVERY, "all messages", || async {
         installation.execute("update subscribers set last_delivery = null").await;
         let skip = "update statuspage_deliveries set next_try = 1 where next_try > 1";
         installation.execute(skip).await;

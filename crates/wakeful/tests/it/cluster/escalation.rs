@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 use wakeful_core::time::Millis;
-use wakeful_testkit::{Client, Database, DatabaseKind, Hook, Receiver, User, until};
+use wakeful_testkit::{Client, Database, DatabaseKind, Hook, Receiver, User, until, until_within};
 
 use super::testbed::KEY;
 use crate::process::{Installation, Server};
@@ -15,10 +15,13 @@ use crate::process::{Installation, Server};
 const LEASE: u64 = 3;
 const OUTAGES: usize = 6;
 const STEPS: usize = 4;
-/// Seconds between steps: longer than a node is frozen.
+/// Seconds between steps: a node is frozen for longer, so the other one takes those that are due.
 const STEP: u64 = 4;
 const MAX_LATE: u64 = 30;
-const PAIRS: usize = 8;
+/// How long all steps may take.
+const MAX_ESCALATION: Duration = Duration::from_secs((STEP + MAX_LATE) * STEPS as u64);
+/// So many that the slots of some of them are on both nodes.
+const PAIRS: usize = 16;
 
 struct Cluster {
     database: Database,
@@ -79,7 +82,7 @@ impl Cluster {
 
     /// Waits until this many messages have been sent, and recorded as such.
     async fn wait_for_messages(&self, count: usize) {
-        until("messages", async || {
+        until_within(MAX_ESCALATION, "messages", async || {
             let delivered = "select count(*) from deliveries where state = 'delivered'";
             let done = self.database.number(delivered).await;
             (usize::try_from(done).unwrap() >= count).then_some(())

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use wakeful_core::time::Millis;
-use wakeful_testkit::{Authority, DnsReply, HttpsServer, Identity, NameServer};
+use wakeful_testkit::{Authority, DnsReply, HttpsServer, Identity, NameServer, SignedZones};
 
 use super::lossy_echo::LossyEcho;
 use crate::probes;
@@ -112,6 +112,7 @@ pub(super) struct Peers {
     /// A port that nothing listens on.
     pub(super) closed_port: u16,
     pub(super) authority: Authority,
+    pub(super) zones: SignedZones,
     _names: [NameServer; 2],
     _echo: LossyEcho,
 }
@@ -171,6 +172,7 @@ impl Peers {
             client: authority.issue("client.test"),
             closed_port: closed.local_addr().unwrap().port(),
             authority,
+            zones: SignedZones::start().await,
             _names: [name_server(0).await, name_server(1).await],
             _echo: LossyEcho::start(),
         }
@@ -222,7 +224,7 @@ async fn respond(mut stream: TcpStream, site: Arc<Site>) -> io::Result<()> {
         ["", "away", port] => redirect(&format!("http://elsewhere.test:{port}/ok")),
         ["", "no-head"] if method == "HEAD" => answer("405", "", ""),
         ["", "no-get"] if method == "GET" => answer("503", "", ""),
-        ["", "tenth"] if (site.count(path) + FIRST_REQUEST + 1).is_multiple_of(10) => {
+        ["", "tenth", _] if (site.count(path) + FIRST_REQUEST + 1).is_multiple_of(10) => {
             answer("500", "", "")
         }
         ["", "course", _, course] => follow_course(course, site.count(path)).await,
