@@ -1,11 +1,13 @@
-//! The rules of status pages: which incidents they open, and what they write.
+//! What a status page shows and writes by itself: the incidents of its rules, and statuses that
+//! change with time.
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::statuspages::snapshot::{ComponentStatus, Snapshot};
 use wakeful_engine::statuspages::auto_incidents;
 use wakeful_testkit::{App, User, both_databases};
 
-use crate::statuspages::{job, page, report, shown, text};
+use crate::statuspages::{component, job, page, report, shown, status, text};
 
 /// Saves the rules of a page. They wait for 30 seconds.
 async fn set_rules(ann: &User, page: &Value, mut rules: Value) {
@@ -164,5 +166,29 @@ both_databases! {
         let html = browser.get(&format!("/status/acme/incident/{id}")).await.text;
         assert!(html.contains("<p>Why: no &lt;b&gt;*answer*&lt;/b&gt; from [db](https://db.internal)</p>"), "{html}");
         assert!(!html.contains("<b>") && !html.contains("href=\"https://db.internal"), "{html}");
+    }
+
+    async fn time_alone_changes_what_a_page_shows(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let body = json!({"name": "Acme", "published": true, "shown_after": 1,
+            "sections": [{"components": [{"name": "API", "monitors": [one]}]}]});
+        let page = ann.client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+        shown(&app, "acme", "a first snapshot", |_| true).await;
+        app.clock.advance(Duration::from_secs(1));
+        report(&ann.client, &one, "down").await;
+        let began = app.engine.now();
+        let early = shown(&app, "acme", "the page after the outage", |now| now.as_of == began).await;
+        assert_eq!(status(&early, "API"), ComponentStatus::Operational);
+        app.clock.advance(Duration::from_secs(1));
+        let is = |wanted| move |now: &Snapshot| status(now, "API") == wanted;
+        shown(&app, "acme", "the outage that has lasted", is(ComponentStatus::MajorOutage)).await;
+        let until = app.engine.now().after(Duration::from_secs(1));
+        let set = json!({"status": "degraded_performance", "until": until.to_string()});
+        ann.client.post(&format!("component/{}/status", component(&page, 0)), &set).await.ok();
+        shown(&app, "acme", "the override", is(ComponentStatus::DegradedPerformance)).await;
+        app.clock.advance(Duration::from_secs(1));
+        shown(&app, "acme", "the end of the override", is(ComponentStatus::MajorOutage)).await;
     }
 }
