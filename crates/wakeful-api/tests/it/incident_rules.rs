@@ -1,4 +1,4 @@
-//! What a status page shows and writes by itself: the incidents of its rules, and statuses that
+//! What a status page shows and writes automatically: the incidents of its rules, and statuses that
 //! change with time.
 
 use serde_json::{Value, json};
