@@ -25,6 +25,7 @@ mod every_route;
 mod fixed_limits;
 mod hosts;
 mod http2;
+mod incident_rules;
 mod invitations;
 mod lists;
 mod maintenances;

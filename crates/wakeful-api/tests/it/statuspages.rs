@@ -12,12 +12,12 @@ use wakeful_testkit::{App, Client, DatabaseKind, Setup, User, both_databases, un
 
 use crate::every_route::UNKNOWN;
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
 /// A monitor that reports its status, and is up.
-async fn job(client: &Client, name: &str, tags: &str) -> String {
+pub(crate) async fn job(client: &Client, name: &str, tags: &str) -> String {
     let body = json!({"type": "api", "name": name, "heartbeat_interval": 60, "isactive": true,
         "upside_down_mode": false, "tags": tags});
     let saved = client.post("monitor/save", &body).await.ok();
@@ -26,12 +26,12 @@ async fn job(client: &Client, name: &str, tags: &str) -> String {
     id
 }
 
-async fn report(client: &Client, monitor: &str, status: &str) {
+pub(crate) async fn report(client: &Client, monitor: &str, status: &str) {
     client.post(&format!("monitor/notify/{monitor}"), &json!({"status": status})).await.ok();
 }
 
 /// What a page shows once it fulfils a condition.
-async fn shown(
+pub(crate) async fn shown(
     app: &App,
     slug: &str,
     what: &str,
@@ -45,7 +45,7 @@ async fn shown(
     .await
 }
 
-fn status(snapshot: &Snapshot, name: &str) -> ComponentStatus {
+pub(crate) fn status(snapshot: &Snapshot, name: &str) -> ComponentStatus {
     let found = snapshot.components().find(|component| component.name.text == name);
     found.unwrap_or_else(|| panic!("no component {name}")).status
 }
@@ -58,12 +58,12 @@ fn fields(answer: &wakeful_testkit::Answer) -> Vec<String> {
 }
 
 /// A published page with these components.
-async fn page(ann: &User, components: Value) -> Value {
+pub(crate) async fn page(ann: &User, components: Value) -> Value {
     let body = json!({"name": "Acme", "published": true, "sections": [{"components": components}]});
     ann.client.post("statuspage/save", &body).await.ok()["statuspage"].clone()
 }
 
-fn component(page: &Value, place: usize) -> String {
+pub(crate) fn component(page: &Value, place: usize) -> String {
     text(&page["sections"][0]["components"][place]["componentid"])
 }
 

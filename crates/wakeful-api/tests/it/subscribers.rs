@@ -289,6 +289,26 @@ both_databases! {
         assert!(samples.iter().any(|subject| subject.starts_with("[Acme]")), "{samples:?}");
     }
 
+    async fn a_subscription_can_be_ended_when_its_page_has_lost_its_domain(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let domains = json!([{"domain": "status.acme.example", "primary": true}]);
+        let page = page(&app, &ann, json!({"domains": domains})).await;
+        let save = format!("statuspage/{}/subscriber/save", text(&page["pageid"]));
+        ann.client.post(&save, &json!({"address": "bob@example.com", "consent": true})).await.ok();
+        incident(&ann, &component(&page, 0), "API down").await;
+        let mail = app.mails("bob@example.com", 1).await.remove(0);
+        assert!(mail.contains("https://status.acme.example/manage/"), "{mail}");
+        let unsubscribe = link(&app, header(&mail, "List-Unsubscribe"), "unsubscribe");
+        let gone = json!({"pageid": page["pageid"], "slug": "other", "domains": [], "published": false});
+        ann.client.post("statuspage/save", &gone).await.ok();
+        let visitor = app.anonymous();
+        until("no page", || async { (visitor.get("/status/acme").await.status == 404).then_some(()) }).await;
+        let ended = post_form(&visitor, &unsubscribe, "List-Unsubscribe=One-Click").await;
+        assert_eq!(ended.status, 200, "{}", ended.text);
+        assert_eq!(listed(&ann, &page, "").await["subscribers"][0]["state"], "unsubscribed");
+    }
+
     async fn a_webhook_of_the_public_must_be_public_and_limits_hold(setup: Setup) {
         let mut setup = setup;
         setup.settings.limits.subscriptions_per_hour = 3;

@@ -60,6 +60,22 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
+/// One line of text from elsewhere as Markdown that shows exactly this text.
+pub fn literal(line: &str) -> String {
+    let mut literal = String::with_capacity(line.len() + 16);
+    let mut begins_line = true;
+    for c in line.chars() {
+        // Lists and underlines of headings begin a line, lists also with a number.
+        let is_markup = "\\`*_~[]<>&!#|".contains(c) || (begins_line && "+-=.)".contains(c));
+        if is_markup {
+            literal.push('\\');
+        }
+        literal.push(c);
+        begins_line &= c.is_ascii_digit();
+    }
+    literal
+}
+
 /// Without control characters, which XML does not allow, and without characters that reorder
 /// the text around them.
 pub fn visible(text: &str) -> String {
@@ -241,6 +257,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_literal_text_is_shown_as_it_is(
+            line in "[a-c0-3<>\\[\\](){}*_`~#!&|=+.:;,'\"/\\\\ -]{1,40}"
+        ) {
+            let line = line.trim();
+            prop_assume!(!line.is_empty());
+            for before in ["", "- ", "Why: "] {
+                let html = to_html(&format!("{before}{}", literal(line)));
+                prop_assert!(html.contains(&escape(line)), "{}: {}", line, html);
+            }
+            prop_assert_eq!(to_html(&literal(line)), format!("<p>{}</p>", escape(line)));
+        }
+
         /// Whatever the text is, the tags are balanced and among those that are allowed.
         #[test]
         fn only_allowed_tags_are_written(

@@ -29,7 +29,7 @@ pub struct RuleSettings {
     pub mode: RuleMode,
     pub template: Option<IncidentTemplateId>,
     pub impact: Option<Impact>,
-    /// Seconds in which outages join the open incident of the rule.
+    /// Seconds in which outages join an open incident of the rule.
     pub group: u32,
     pub on_recovery: OnRecovery,
     /// Seconds without a new outage.
@@ -83,7 +83,7 @@ pub struct OpenOutage {
     pub since: Millis,
 }
 
-/// The open incident of a rule.
+/// An incident that a rule has opened and still follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenIncident {
     pub id: IncidentId,
@@ -95,14 +95,24 @@ pub struct OpenIncident {
     pub recovered: Option<Millis>,
     /// Whether the recovery was posted.
     pub monitored: bool,
+    /// Somebody has closed or deleted it: its outages open no other one.
+    #[serde(skip)]
+    pub is_closed: bool,
 }
 
 /// What a rule does now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RuleAction {
-    /// The first outages: a new incident.
+pub enum RuleStep {
+    /// Opens an incident about these components.
     Open(Vec<ComponentId>),
-    /// Further components of the open incident.
+    /// Continues one that it has opened.
+    Continue(IncidentId, RuleAction),
+}
+
+/// What a rule does with an incident.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleAction {
+    /// Further components are down.
     Join(Vec<ComponentId>),
     /// All components work again; whether that is posted.
     Recovered {
@@ -116,37 +126,59 @@ pub enum RuleAction {
 }
 
 /// The next step of a rule; `None` if there is nothing to do. `outages` are those of its
-/// components that are not in maintenance.
+/// components that are not in maintenance. An outage joins the newest incident that it began soon
+/// enough for, and otherwise opens another one.
 pub fn step(
     settings: &RuleSettings,
     outages: &[OpenOutage],
-    open: Option<&OpenIncident>,
+    open: &[OpenIncident],
     now: Millis,
-) -> Option<RuleAction> {
+) -> Option<RuleStep> {
+    let group = i64::from(settings.group) * 1_000;
     let is_confirmed =
         |outage: &&OpenOutage| now.since(outage.since).as_secs() >= u64::from(settings.after);
-    let confirmed: Vec<&OpenOutage> = outages.iter().filter(is_confirmed).collect();
-    let Some(open) = open else {
-        let components: Vec<ComponentId> = confirmed.iter().map(|one| one.component).collect();
-        return (!components.is_empty()).then_some(RuleAction::Open(components));
+    let is_known = |outage: &OpenOutage| {
+        open.iter().any(|incident| incident.components.contains(&outage.component))
     };
-    let within = |outage: &&&OpenOutage| {
-        let group = i64::from(settings.group) * 1_000;
-        !open.components.contains(&outage.component) && outage.since.0 <= open.opened.0 + group
-    };
-    let joining: Vec<ComponentId> =
-        confirmed.iter().filter(within).map(|outage| outage.component).collect();
-    if !joining.is_empty() {
-        return Some(RuleAction::Join(joining));
+    let mut new: Vec<&OpenOutage> =
+        outages.iter().filter(is_confirmed).filter(|outage| !is_known(outage)).collect();
+    for incident in open.iter().rev().filter(|incident| !incident.is_closed) {
+        let joins = |outage: &&OpenOutage| outage.since.0 <= incident.opened.0 + group;
+        let (joining, rest): (Vec<&OpenOutage>, Vec<&OpenOutage>) =
+            new.into_iter().partition(joins);
+        if !joining.is_empty() {
+            let components = joining.iter().map(|outage| outage.component).collect();
+            return Some(RuleStep::Continue(incident.id, RuleAction::Join(components)));
+        }
+        new = rest;
     }
-    let is_down = outages.iter().any(|outage| open.components.contains(&outage.component));
-    match open.recovered {
+    if !new.is_empty() {
+        return Some(RuleStep::Open(new.iter().map(|outage| outage.component).collect()));
+    }
+    open.iter().find_map(|incident| {
+        let action = follow(settings, outages, incident, now)?;
+        Some(RuleStep::Continue(incident.id, action))
+    })
+}
+
+/// What follows from the outages of an incident.
+fn follow(
+    settings: &RuleSettings,
+    outages: &[OpenOutage],
+    incident: &OpenIncident,
+    now: Millis,
+) -> Option<RuleAction> {
+    let is_down = outages.iter().any(|outage| incident.components.contains(&outage.component));
+    if incident.is_closed {
+        return (!is_down).then_some(RuleAction::Release);
+    }
+    match incident.recovered {
         None if is_down => None,
-        None => match settings.on_recovery {
-            OnRecovery::Monitor => Some(RuleAction::Recovered { post: true }),
-            OnRecovery::Resolve => Some(RuleAction::Recovered { post: false }),
-            OnRecovery::Leave => Some(RuleAction::Release),
-        },
+        None => Some(match settings.on_recovery {
+            OnRecovery::Monitor => RuleAction::Recovered { post: true },
+            OnRecovery::Resolve => RuleAction::Recovered { post: false },
+            OnRecovery::Leave => RuleAction::Release,
+        }),
         Some(_) if is_down => Some(RuleAction::Relapsed),
         Some(since) => {
             let wait = match settings.on_recovery {
@@ -170,47 +202,86 @@ mod tests {
         OpenOutage { component: component(number), since: Millis(since * 1_000) }
     }
 
-    fn incident(recovered: Option<i64>) -> OpenIncident {
+    fn id(number: u8) -> IncidentId {
+        IncidentId::new(Millis(0), [number; 10])
+    }
+
+    /// Opened at 200, about the component of the same number.
+    fn incident(number: u8, recovered: Option<i64>) -> OpenIncident {
         OpenIncident {
-            id: IncidentId::UNKNOWN,
+            id: id(number),
             opened: Millis(200_000),
-            components: vec![component(1)],
+            components: vec![component(number)],
             recovered: recovered.map(|at| Millis(at * 1_000)),
             monitored: false,
+            is_closed: false,
         }
     }
 
     #[test]
     fn a_rule_opens_joins_and_resolves() {
-        use RuleAction::{Join, Open, Recovered, Relapsed, Release, Resolve};
+        use RuleAction::{Join, Recovered, Relapsed, Release, Resolve};
+        use RuleStep::{Continue, Open};
         let default = RuleSettings::default();
         let with = |on_recovery| RuleSettings { on_recovery, ..RuleSettings::default() };
         let resolve = with(OnRecovery::Resolve);
         let leave = with(OnRecovery::Leave);
+        let does = |action| Some(Continue(id(1), action));
+        let lasting = || vec![incident(1, None)];
+        let over = || vec![incident(1, Some(300))];
         for (settings, outages, open, now, expected) in [
-            (&default, vec![], None, 500, None),
-            (&default, vec![outage(1, 100)], None, 219, None),
-            (&default, vec![outage(1, 100)], None, 220, Some(Open(vec![component(1)]))),
-            (&default, vec![outage(1, 100)], Some(None), 220, None),
+            (&default, vec![], vec![], 500, None),
+            (&default, vec![outage(1, 100)], vec![], 219, None),
+            (&default, vec![outage(1, 100)], vec![], 220, Some(Open(vec![component(1)]))),
+            (&default, vec![outage(1, 100)], lasting(), 220, None),
             (
                 &default,
                 vec![outage(1, 100), outage(2, 800)],
-                Some(None),
+                lasting(),
                 920,
-                Some(Join(vec![component(2)])),
+                does(Join(vec![component(2)])),
             ),
-            (&default, vec![outage(1, 100), outage(2, 801)], Some(None), 999, None),
-            (&default, vec![], Some(None), 300, Some(Recovered { post: true })),
-            (&resolve, vec![], Some(None), 300, Some(Recovered { post: false })),
-            (&leave, vec![], Some(None), 300, Some(Release)),
-            (&default, vec![], Some(Some(300)), 599, None),
-            (&default, vec![outage(1, 400)], Some(Some(300)), 401, Some(Relapsed)),
-            (&default, vec![], Some(Some(300)), 600, Some(Resolve)),
-            (&resolve, vec![], Some(Some(300)), 300, Some(Resolve)),
+            (&default, vec![], lasting(), 300, does(Recovered { post: true })),
+            (&resolve, vec![], lasting(), 300, does(Recovered { post: false })),
+            (&leave, vec![], lasting(), 300, does(Release)),
+            (&default, vec![], over(), 599, None),
+            (&default, vec![outage(1, 400)], over(), 401, does(Relapsed)),
+            (&default, vec![], over(), 600, does(Resolve)),
+            (&resolve, vec![], over(), 300, does(Resolve)),
         ] {
-            let open = open.map(incident);
             let now = Millis(now * 1_000);
-            assert_eq!(step(settings, &outages, open.as_ref(), now), expected, "{now}");
+            assert_eq!(step(settings, &outages, &open, now), expected, "{now}");
         }
+    }
+
+    #[test]
+    fn an_outage_that_joins_no_open_incident_opens_another() {
+        let settings = RuleSettings::default();
+        let step = |outages: &[OpenOutage], open: &[OpenIncident], now: i64| {
+            step(&settings, outages, open, Millis(now * 1_000))
+        };
+        let first = || incident(1, None);
+        let second = || OpenIncident { opened: Millis(921_000), ..incident(2, None) };
+        let closed = || OpenIncident { is_closed: true, ..first() };
+        let opens = |number| Some(RuleStep::Open(vec![component(number)]));
+        let does = |number, action| Some(RuleStep::Continue(id(number), action));
+        let joins = |number, joining| does(number, RuleAction::Join(vec![component(joining)]));
+        // It began after the time for joining, and is confirmed as any other.
+        let late = [outage(1, 100), outage(2, 801)];
+        assert_eq!(step(&late, &[first()], 920), None);
+        assert_eq!(step(&late, &[first()], 921), opens(2));
+        assert_eq!(step(&late, &[first(), second()], 922), None);
+        // The newest incident that is possible.
+        let three = |since| [outage(1, 100), outage(2, 801), outage(3, since)];
+        assert_eq!(step(&three(1_521), &[first(), second()], 1_700), joins(2, 3));
+        assert_eq!(step(&three(1_522), &[first(), second()], 1_700), opens(3));
+        // Each has its own recovery.
+        let recovered = RuleAction::Recovered { post: true };
+        assert_eq!(step(&late[..1], &[first(), second()], 950), does(2, recovered.clone()));
+        assert_eq!(step(&late[1..], &[first(), second()], 950), does(1, recovered));
+        // What a person has closed is neither continued nor joined, nor opened again.
+        assert_eq!(step(&[outage(1, 100)], &[closed()], 400), None);
+        assert_eq!(step(&[outage(1, 100), outage(2, 300)], &[closed()], 420), opens(2));
+        assert_eq!(step(&[], &[closed()], 420), does(1, RuleAction::Release));
     }
 }

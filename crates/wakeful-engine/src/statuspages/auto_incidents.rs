@@ -1,19 +1,21 @@
 //! Automatic incidents: the rules of status pages open, extend and resolve incidents. The leader
 //! makes the steps; the state of a rule and its incident are written in one transaction.
 
+use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{ComponentId, IncidentId};
+use wakeful_core::id::{ComponentId, IncidentId, MonitorId};
 use wakeful_core::statuspages::automatic::AutomaticText;
 use wakeful_core::statuspages::incident::{
     Incident, IncidentSettings, IncidentSource, IncidentState, NamedComponent, NewUpdate,
 };
 use wakeful_core::statuspages::page::{StatusPage, Texts};
-use wakeful_core::statuspages::rule::{OpenIncident, OpenOutage, RuleAction, RuleMode, step};
+use wakeful_core::statuspages::rule::{
+    OpenIncident, OpenOutage, RuleAction, RuleMode, RuleStep, step,
+};
 use wakeful_core::statuspages::snapshot::{ComponentStatus, Impact, IncidentKind, IncidentStatus};
-use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_store::{ActiveRule, RuleWrite, StoredIncident};
 
@@ -40,6 +42,8 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
 struct DownComponent {
     outage: OpenOutage,
     status: ComponentStatus,
+    /// Those of its monitors that are down.
+    monitors: Vec<MonitorId>,
 }
 
 /// One round over all active rules.
@@ -71,11 +75,12 @@ impl Engine {
         };
         let mut down = Vec::new();
         for component in page.components().filter(|one| !is_planned(one.id)) {
-            let (counts, since) = monitors.outage(component.id, now);
+            let (counts, since) = monitors.outage(component, now);
             let status = counts.status(component.settings.needs);
             if status >= ComponentStatus::PartialOutage {
                 let outage = OpenOutage { component: component.id, since };
-                down.push(DownComponent { outage, status });
+                let monitors = monitors.down(component.id).map(|one| one.id).collect();
+                down.push(DownComponent { outage, status, monitors });
             }
         }
         Ok(down)
@@ -93,45 +98,60 @@ impl Engine {
         let outages: Vec<OpenOutage> =
             down.iter().map(|one| one.outage).filter(|one| is_meant(one.component)).collect();
         let now = self.now();
-        let stored = match &active.open {
-            Some(open) => self.store().read_incident(open.id).await?,
-            None => None,
-        };
-        if let Some(open) = &active.open
-            && !stored.as_ref().is_some_and(|stored| stored.incident.is_open())
-        {
-            // Somebody has closed or deleted it: the rule waits until the outage is over.
-            let is_down = outages.iter().any(|one| open.components.contains(&one.component));
-            if !is_down {
-                self.store().step_rule(active, None, RuleWrite::Nothing).await?;
+        let mut open = active.open.clone();
+        let mut stored: HashMap<IncidentId, StoredIncident> = HashMap::new();
+        for followed in &mut open {
+            let found = self.store().read_incident(followed.id).await?;
+            match found.filter(|found| found.incident.is_open()) {
+                Some(found) => {
+                    stored.insert(followed.id, found);
+                }
+                None => followed.is_closed = true,
             }
-            return Ok(());
         }
-        let Some(action) = step(settings, &outages, active.open.as_ref(), now) else {
+        let (id, action) = match step(settings, &outages, &open, now) {
+            Some(RuleStep::Open(components)) => {
+                return self.open_incident(page, active, open, down, components).await;
+            }
+            Some(RuleStep::Continue(id, action)) => (id, action),
+            None => return Ok(()),
+        };
+        let Some(place) = open.iter().position(|followed| followed.id == id) else {
             return Ok(());
         };
-        match (action, active.open.clone(), stored) {
-            (RuleAction::Open(components), _, _) => {
-                self.open_incident(page, active, down, components, &outages).await
-            }
-            (action, Some(open), Some(stored)) => {
-                self.continue_incident(page, active, down, open, &stored, action).await
-            }
-            _ => Ok(()),
+        let followed = open.remove(place);
+        let Some(before) = stored.remove(&id) else {
+            self.store().step_rule(active, &open, RuleWrite::Nothing).await?;
+            return Ok(());
+        };
+        let mut incident = before.incident.clone();
+        incident.modified = now;
+        let next = self.continue_incident(page, active, down, followed, &mut incident, action);
+        if let Some(next) = next {
+            open.insert(place, next);
         }
+        incident.derive_impact();
+        let write = RuleWrite::Change(&before, &incident);
+        if self.store().step_rule(active, &open, write).await? {
+            self.note_incident(&incident);
+        }
+        Ok(())
     }
 
     async fn open_incident(
         &self,
         page: &StatusPage,
         active: &ActiveRule,
+        mut open: Vec<OpenIncident>,
         down: &[DownComponent],
         components: Vec<ComponentId>,
-        outages: &[OpenOutage],
     ) -> Result<()> {
         let (now, settings) = (self.now(), &active.rule.settings);
-        let meant = outages.iter().filter(|outage| components.contains(&outage.component));
-        let started = meant.map(|outage| outage.since).min().unwrap_or(now);
+        let meant = || down.iter().filter(|one| components.contains(&one.outage.component));
+        let Some(first) = meant().map(|one| one.outage).min_by_key(|outage| outage.since) else {
+            return Ok(());
+        };
+        let started = first.since;
         let named = named(page, down, &components);
         let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
         let names = names.join(", ");
@@ -142,13 +162,21 @@ impl Engine {
             None => None,
         };
         if let Some(template) = template {
+            let cause = if settings.show_cause {
+                let monitors: Vec<MonitorId> =
+                    meant().flat_map(|one| &one.monitors).copied().collect();
+                self.store().outage_cause(page.team, &monitors).await?
+            } else {
+                None
+            };
+            let template = &template.settings;
+            let cause = cause.as_deref();
+            let rendered = self.render_template(template, &page.name, &named, started, cause).await;
             // A template that fails leaves the built-in text.
-            let rendered =
-                self.render_template(&template.settings, &page.name, &named, started, None).await;
             if let Ok(rendered) = rendered {
                 (title, body) = rendered;
             }
-            impact = impact.or(template.settings.impact);
+            impact = impact.or(template.impact);
         }
         if body.trim().is_empty() {
             (body, texts) = AutomaticText::NotAvailable.texts("body", &names);
@@ -159,7 +187,7 @@ impl Engine {
             RuleMode::Publish => IncidentState::Published,
         };
         let mut incident = Incident {
-            id: incident_id(active, started),
+            id: incident_id(active, first),
             team: page.team,
             kind: IncidentKind::Incident,
             title,
@@ -189,69 +217,61 @@ impl Engine {
             by_rule: true,
         };
         let _ = incident.post(new, now);
-        let open = OpenIncident {
+        open.push(OpenIncident {
             id: incident.id,
             opened: now,
             components,
             recovered: None,
             monitored: false,
-        };
-        if self.store().step_rule(active, Some(&open), RuleWrite::Insert(&incident)).await? {
+            is_closed: false,
+        });
+        if self.store().step_rule(active, &open, RuleWrite::Insert(&incident)).await? {
             self.note_incident(&incident);
         }
         Ok(())
     }
 
-    async fn continue_incident(
+    /// Changes an incident; returns what the rule goes on to follow.
+    fn continue_incident(
         &self,
         page: &StatusPage,
         active: &ActiveRule,
         down: &[DownComponent],
         mut open: OpenIncident,
-        stored: &StoredIncident,
+        incident: &mut Incident,
         action: RuleAction,
-    ) -> Result<()> {
+    ) -> Option<OpenIncident> {
         let now = self.now();
-        let mut incident = stored.incident.clone();
-        incident.modified = now;
+        let notify = active.rule.settings.notify;
+        let is_draft = incident.state == IncidentState::Draft;
         // After a person's first update, a rule only changes statuses.
         let writes = !incident.settings.by_person;
-        let mut is_open = true;
         match action {
-            RuleAction::Open(_) => return Ok(()),
             RuleAction::Join(components) => {
                 let joining = named(page, down, &components);
                 open.components.extend(components);
                 if writes {
-                    let all: Vec<&str> = joining.iter().map(|one| one.name.as_str()).collect();
-                    let (body, texts) = AutomaticText::NotAvailable.texts("body", &all.join(", "));
                     let status = incident.status;
-                    self.post_as_rule(&mut incident, status, body, texts, joining);
+                    self.post_outage(incident, status, joining, notify);
                 } else {
-                    set_statuses(&mut incident, joining);
+                    set_statuses(incident, joining);
                 }
+            }
+            RuleAction::Recovered { .. } | RuleAction::Release if is_draft => {
+                incident.state = IncidentState::Discarded;
+                return None;
             }
             RuleAction::Recovered { post } => {
                 open.recovered = Some(now);
-                if incident.state == IncidentState::Draft {
-                    incident.state = IncidentState::Discarded;
-                    is_open = false;
-                } else {
-                    for component in &mut incident.components {
-                        if open.components.contains(&component.id) {
-                            component.status = ComponentStatus::Operational;
-                        }
+                for component in &mut incident.components {
+                    if open.components.contains(&component.id) {
+                        component.status = ComponentStatus::Operational;
                     }
-                    if post && writes {
-                        open.monitored = true;
-                        let text = AutomaticText::Recovered;
-                        self.post_automatically(
-                            &mut incident,
-                            IncidentStatus::Monitoring,
-                            text,
-                            now,
-                        );
-                    }
+                }
+                if post && writes {
+                    open.monitored = true;
+                    let (status, text) = (IncidentStatus::Monitoring, AutomaticText::Recovered);
+                    self.post_automatically(incident, status, text, now, notify);
                 }
             }
             RuleAction::Relapsed => {
@@ -259,40 +279,34 @@ impl Engine {
                 let again = named(page, down, &open.components);
                 if writes && open.monitored {
                     open.monitored = false;
-                    let all: Vec<&str> = again.iter().map(|one| one.name.as_str()).collect();
-                    let (body, texts) = AutomaticText::NotAvailable.texts("body", &all.join(", "));
-                    let status = IncidentStatus::Investigating;
-                    self.post_as_rule(&mut incident, status, body, texts, again);
+                    self.post_outage(incident, IncidentStatus::Investigating, again, notify);
                 } else {
-                    set_statuses(&mut incident, again);
+                    set_statuses(incident, again);
                 }
             }
             RuleAction::Resolve => {
-                is_open = false;
                 if writes {
-                    let status = IncidentStatus::Resolved;
-                    self.post_automatically(&mut incident, status, AutomaticText::Resolved, now);
+                    let (status, text) = (IncidentStatus::Resolved, AutomaticText::Resolved);
+                    self.post_automatically(incident, status, text, now, notify);
                 }
+                return None;
             }
-            RuleAction::Release => is_open = false,
+            RuleAction::Release => return None,
         }
-        incident.derive_impact();
-        let write = RuleWrite::Change(stored, &incident);
-        if self.store().step_rule(active, is_open.then_some(&open), write).await? {
-            self.note_incident(&incident);
-        }
-        Ok(())
+        Some(open)
     }
 
-    fn post_as_rule(
+    /// Posts that components are down.
+    fn post_outage(
         &self,
         incident: &mut Incident,
         status: IncidentStatus,
-        body: String,
-        texts: Texts,
         components: Vec<NamedComponent>,
+        notify: bool,
     ) {
         let now = self.now();
+        let names: Vec<&str> = components.iter().map(|one| one.name.as_str()).collect();
+        let (body, texts) = AutomaticText::NotAvailable.texts("body", &names.join(", "));
         let new = NewUpdate {
             id: wakeful_core::id::IncidentUpdateId::new(now, random::bytes()),
             status,
@@ -300,7 +314,7 @@ impl Engine {
             texts,
             components,
             display_at: now,
-            notify: true,
+            notify,
             reopen: false,
             by_rule: true,
         };
@@ -334,9 +348,10 @@ fn named(
 }
 
 /// The same outage and rule always yield the same incident.
-fn incident_id(active: &ActiveRule, started: Millis) -> IncidentId {
-    let digest = Digest::of(&format!("{}:{}", active.rule.id, started.0)).0;
+fn incident_id(active: &ActiveRule, first: OpenOutage) -> IncidentId {
+    let OpenOutage { component, since } = first;
+    let digest = Digest::of(&format!("{}:{}:{component}", active.rule.id, since.0)).0;
     let mut random = [0; 10];
     random.copy_from_slice(&digest[..10]);
-    IncidentId::new(started, random)
+    IncidentId::new(since, random)
 }

@@ -58,12 +58,21 @@ impl PageMonitors {
         all.into_iter().collect()
     }
 
-    /// The counts regardless of how long an outage has lasted, and since when it lasts.
-    pub(super) fn outage(&self, component: ComponentId, now: Millis) -> (MonitorCounts, Millis) {
+    /// Those that are down.
+    pub(super) fn down(&self, component: ComponentId) -> impl Iterator<Item = &ShownMonitor> {
         let monitors = self.0.get(&component).into_iter().flatten();
-        let down = monitors.filter(|monitor| monitor.status == Status::Down);
-        let since = down.filter_map(|monitor| monitor.since).min();
-        (self.counts(component, 0, now), since.unwrap_or(now))
+        monitors.filter(|monitor| monitor.status == Status::Down)
+    }
+
+    /// The counts regardless of how long an outage has lasted, and since when fewer monitors are
+    /// up than the component needs.
+    pub(super) fn outage(&self, component: &Component, now: Millis) -> (MonitorCounts, Millis) {
+        let counts = self.counts(component.id, 0, now);
+        let spare = counts.known - component.settings.needs.of(counts.known);
+        let mut since: Vec<Millis> =
+            self.down(component.id).filter_map(|monitor| monitor.since).collect();
+        since.sort_unstable();
+        (counts, since.get(spare).copied().unwrap_or(now))
     }
 
     /// The same monitors with other states, where they are known.

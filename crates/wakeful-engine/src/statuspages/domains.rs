@@ -49,6 +49,12 @@ impl Engine {
         page.url(self.public_url(), self.verifies_domains())
     }
 
+    /// The link that ends a subscription. It is at the app's own host, where it still works when
+    /// the page is not published any more, or has lost its domain.
+    pub(crate) fn unsubscribe_url(&self, page: &StatusPage, token: &str) -> String {
+        format!("{}/status/{}/unsubscribe/{token}", self.public_url(), page.slug)
+    }
+
     /// Looks up the record of a domain of a page, and remembers that it was found.
     pub async fn check_statuspage_domain(
         &self,

@@ -7,13 +7,15 @@ use wakeful_core::audit::Action;
 use wakeful_core::id::{
     ComponentId, IncidentId, IncidentTemplateId, IncidentUpdateId, StatuspageId,
 };
+use wakeful_core::one_line::one_line;
 use wakeful_core::statuspages::incident::{
     Incident, IncidentSettings, IncidentSource, IncidentState, IncidentTemplate, MAX_OPEN,
     MAX_TEMPLATES, MAX_UPDATES, NamedComponent, NewUpdate, Postmortem, TemplateSettings,
 };
+use wakeful_core::statuspages::markdown::literal;
 use wakeful_core::statuspages::page::Texts;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, Impact, IncidentKind, IncidentStatus};
-use wakeful_core::template::UserTemplate;
+use wakeful_core::template::{Fields, UserTemplate};
 use wakeful_core::time::Millis;
 use wakeful_store::{IncidentQuery, SaveTeamOutcome, StoredIncident};
 
@@ -21,6 +23,9 @@ use crate::bus::Event;
 use crate::caller::{Authorized, Caller};
 use crate::notifications::notifiers::require_all_monitors;
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, failpoint, limit_plus_one, random};
+
+/// How much of a cause a text shows.
+const MAX_CAUSE: usize = 500;
 
 /// An incident to save, complete and well formed.
 #[derive(Clone, Debug)]
@@ -185,7 +190,6 @@ impl Engine {
                 IncidentState::Published => {}
                 IncidentState::Draft => {
                     incident.state = IncidentState::Published;
-                    incident.settings.by_person = true;
                     for update in &mut incident.updates {
                         update.settings.notify = notify;
                     }
@@ -596,25 +600,30 @@ impl Engine {
     ) -> Result<(String, String)> {
         let names: Vec<&str> = components.iter().map(|one| one.name.as_str()).collect();
         let lasted = self.now().since(started).as_secs();
-        let fields = json!({
-            "page": page,
-            "components": names.join(", "),
-            "started": started.to_string(),
-            "lasted": lasted,
-            "cause": cause.unwrap_or_default(),
-        });
-        let fields = fields.as_object().cloned().unwrap_or_default();
+        let fields = |cause: &str| {
+            let fields = json!({
+                "page": page,
+                "components": names.join(", "),
+                "started": started.to_string(),
+                "lasted": lasted,
+                "cause": cause,
+            });
+            fields.as_object().cloned().unwrap_or_default()
+        };
+        // A cause is not the team's own text, and the body is Markdown.
+        let cause = one_line(cause.unwrap_or_default(), MAX_CAUSE);
+        let (of_title, of_body) = (fields(&cause), fields(&literal(&cause)));
         let (title, body) = (template.title.clone(), template.body.clone());
         let rendering = move || {
-            let render = |text: &str| {
+            let render = |text: &str, fields: &Fields| {
                 let template = UserTemplate::stored(text);
                 let rendered = match template.validated() {
-                    Ok(template) => template.render(&fields),
+                    Ok(template) => template.render(fields),
                     Err(why) => Err(why.clone()),
                 };
                 rendered.map_err(|why| Error::Refused { field: "templateid", why: why.0 })
             };
-            Ok((render(&title)?, render(&body)?))
+            Ok((render(&title, &of_title)?, render(&body, &of_body)?))
         };
         tokio::task::spawn_blocking(rendering).await.map_err(|_| Error::Overloaded)?
     }

@@ -60,6 +60,7 @@ impl Engine {
                         IncidentStatus::InProgress,
                         AutomaticText::MaintenanceBegun,
                         at,
+                        true,
                     );
                     None
                 }
@@ -70,6 +71,7 @@ impl Engine {
                         IncidentStatus::Completed,
                         AutomaticText::MaintenanceCompleted,
                         at,
+                        true,
                     );
                     None
                 }
@@ -101,6 +103,7 @@ impl Engine {
         status: IncidentStatus,
         text: AutomaticText,
         at: Millis,
+        notify: bool,
     ) {
         let names: Vec<&str> = incident.components.iter().map(|one| one.name.as_str()).collect();
         let (body, texts) = text.texts("body", &names.join(", "));
@@ -112,7 +115,7 @@ impl Engine {
             texts,
             components: Vec::new(),
             display_at: at.min(now),
-            notify: true,
+            notify,
             reopen: false,
             by_rule: true,
         };

@@ -1,6 +1,7 @@
 //! What a page shows while the database is unavailable: its last snapshot, with the statuses
 //! that this node's own checks find.
 
+use std::time::Duration;
 use wakeful_core::id::ComponentId;
 use wakeful_core::statuspages::component::{Component, ComponentSettings};
 use wakeful_core::statuspages::page::StatusPage;
@@ -24,6 +25,16 @@ impl Basis {
     pub(super) fn new(page: &StatusPage, monitors: PageMonitors) -> Self {
         let components = page.components().map(bare).collect();
         Self { shown_after: page.settings.shown_after, components, monitors }
+    }
+
+    /// When time alone changes a status next: an override ends, or an outage has lasted long
+    /// enough to be shown.
+    pub(super) fn next_change(&self, now: Millis) -> Option<Millis> {
+        let ends = self.components.iter().filter_map(|one| one.status_override.as_ref()?.until);
+        let shown_after = Duration::from_secs(u64::from(self.shown_after));
+        let shown = self.components.iter().flat_map(|one| self.monitors.down(one.id));
+        let shown = shown.filter_map(|monitor| Some(monitor.since?.after(shown_after)));
+        ends.chain(shown).filter(|at| *at > now).min()
     }
 
     /// The memory that it takes.

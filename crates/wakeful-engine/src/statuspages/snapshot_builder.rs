@@ -20,6 +20,8 @@ use crate::{Engine, Error, Result};
 
 /// The shortest time between two snapshots of a page.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
+/// Changes that are so close to each other are shown together.
+const TOGETHER: Duration = Duration::from_millis(50);
 /// How often nodes that share a database without NATS look for changes.
 const SHARED_INTERVAL: Duration = Duration::from_secs(3);
 /// How often the figures of a page in use are computed again.
@@ -52,6 +54,8 @@ struct PageState {
     snapshot_bytes: usize,
     revision: u64,
     failed_since: Option<Millis>,
+    /// When time alone changes a status.
+    next_change: Option<Millis>,
 }
 
 impl PageState {
@@ -74,8 +78,7 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
             () = sleep(wait) => {}
             () = async {
                 engine.snapshots().wake.notified().await;
-                // Changes of the same moment are shown together.
-                sleep(Duration::from_millis(50)).await;
+                sleep(TOGETHER).await;
             } => {}
             () = shutdown.cancelled() => break,
         }
@@ -123,9 +126,9 @@ impl Builder {
         let mut soon = false;
         for (id, served) in &index.pages {
             let in_use = served.is_in_use(now);
-            match self.due(*id, served, in_use, is_polling) {
+            match self.due(*id, served, in_use, is_polling, now) {
                 Some(figures) => due.push((in_use, figures, Arc::clone(served))),
-                None => soon |= self.is_changed(*id, served),
+                None => soon |= self.is_changed(*id, served, now),
             }
         }
         // Requested pages first.
@@ -143,12 +146,14 @@ impl Builder {
         self.bound_memory(engine, &index);
         self.publish_parts(engine);
         report_age(engine, &index);
-        match () {
-            () if more || soon => MIN_INTERVAL,
+        let wait = match () {
+            () if more || soon => return MIN_INTERVAL,
             () if is_polling => SHARED_INTERVAL,
             () if index.pages.is_empty() => RELOAD_INTERVAL,
             () => MIN_INTERVAL * 5,
-        }
+        };
+        let next = self.pages.values().filter_map(|state| state.next_change).min();
+        next.map_or(wait, |at| at.since(engine.now()).clamp(TOGETHER, wait))
     }
 
     /// Whether a page is to be built, and whether with its figures.
@@ -158,6 +163,7 @@ impl Builder {
         served: &Served,
         in_use: bool,
         is_polling: bool,
+        now: Millis,
     ) -> Option<bool> {
         let Some(state) = self.pages.get(&id) else { return Some(true) };
         let age = state.built.map_or(Duration::MAX, |at| at.elapsed());
@@ -166,7 +172,7 @@ impl Builder {
             figures_age >= if in_use { FIGURES_INTERVAL } else { IDLE_FIGURES_INTERVAL };
         let is_edited = state.changed != served.changed;
         let every = match () {
-            () if self.is_changed(id, served) => MIN_INTERVAL,
+            () if self.is_changed(id, served, now) => MIN_INTERVAL,
             // Nobody needs it until it is requested or changed.
             () if served.is_resting() => Duration::MAX,
             () if served.is_dropped() => Duration::ZERO,
@@ -178,10 +184,13 @@ impl Builder {
         (age >= every).then_some(figures_due || is_edited)
     }
 
-    /// Whether a page was edited, or one of its monitors has another status.
-    fn is_changed(&self, id: StatuspageId, served: &Served) -> bool {
-        self.waiting.contains(&id)
-            || self.pages.get(&id).is_some_and(|state| state.changed != served.changed)
+    /// Whether a page was edited, one of its monitors has another status, or it is time for
+    /// another one.
+    fn is_changed(&self, id: StatuspageId, served: &Served, now: Millis) -> bool {
+        let is_other = |state: &PageState| {
+            state.changed != served.changed || state.next_change.is_some_and(|at| at <= now)
+        };
+        self.waiting.contains(&id) || self.pages.get(&id).is_some_and(is_other)
     }
 
     async fn build(&mut self, engine: &Engine, served: &Arc<Served>, with_figures: bool) {
@@ -198,7 +207,9 @@ impl Builder {
             snapshot_bytes: 0,
             revision: 0,
             failed_since: None,
+            next_change: None,
         });
+        state.next_change = None;
         let before = served.snapshot();
         let previous = before.as_deref().filter(|_| !with_figures);
         let built = if self.is_unavailable {
@@ -221,6 +232,7 @@ impl Builder {
                 state.snapshot_bytes = snapshot.bytes();
                 state.components = snapshot.components().map(|one| one.id).collect();
                 (state.monitors, state.changed) = (built.monitors, served.changed);
+                state.next_change = built.basis.next_change(snapshot.as_of);
                 state.basis = Some(built.basis);
                 state.failed_since = None;
                 served.show(snapshot);

@@ -255,6 +255,7 @@ impl Engine {
         let incident = self.sample_incident(&page);
         let (url, token) =
             (self.statuspage_url(&page), self.store().subscriber_token(subscriber.id));
+        let unsubscribe = self.unsubscribe_url(&page, &token);
         let (indicator, description) = self.page_status(page.id);
         let subscription = Subscription {
             page: &page,
@@ -263,6 +264,7 @@ impl Engine {
             description,
             subscriber: &subscriber,
             token: &token,
+            unsubscribe: &unsubscribe,
         };
         let now = self.now();
         let news = incident.updates.iter().map(|update| News {
@@ -471,9 +473,17 @@ impl Engine {
     ) -> std::result::Result<(), String> {
         let (url, token) =
             (self.statuspage_url(page), self.store().subscriber_token(subscriber.id));
+        let unsubscribe = self.unsubscribe_url(page, &token);
         let (indicator, description) = self.page_status(page.id);
-        let subscription =
-            Subscription { page, url: &url, indicator, description, subscriber, token: &token };
+        let subscription = Subscription {
+            page,
+            url: &url,
+            indicator,
+            description,
+            subscriber,
+            token: &token,
+            unsubscribe: &unsubscribe,
+        };
         let now = self.now();
         let net = self.net_for(subscriber.source);
         let id = EventId::new(now, random::bytes());

@@ -87,8 +87,10 @@ pub struct Subscription<'a> {
     pub indicator: &'a str,
     pub description: &'a str,
     pub subscriber: &'a Subscriber,
-    /// The token of the links in each message.
+    /// The token of the link to choose what to receive.
     pub token: &'a str,
+    /// The link that ends the subscription.
+    pub unsubscribe: &'a str,
 }
 
 impl Subscription<'_> {
@@ -107,10 +109,6 @@ impl Subscription<'_> {
     fn page_name(&self) -> String {
         let name = localized(&self.page.name, &self.page.settings.texts, "name");
         visible(name.get(self.language()))
-    }
-
-    fn unsubscribe(&self) -> String {
-        format!("{}/unsubscribe/{}", self.url, self.token)
     }
 
     fn manage(&self) -> String {
@@ -207,7 +205,7 @@ pub fn email(
         html: Some(html),
         list: Some(MailingList {
             id: list_id(subscription),
-            unsubscribe: subscription.unsubscribe(),
+            unsubscribe: subscription.unsubscribe.to_owned(),
         }),
         ..Email::default()
     }
@@ -290,7 +288,7 @@ fn text(subscription: &Subscription<'_>, news: &[News<'_>]) -> String {
         s.choose,
         subscription.manage(),
         s.unsubscribe,
-        subscription.unsubscribe()
+        subscription.unsubscribe
     );
     text
 }
@@ -347,7 +345,7 @@ fn html(subscription: &Subscription<'_>, news: &[News<'_>]) -> String {
         escape(&fill(s.why, &[("page", &subscription.page_name())])),
         escape(&subscription.manage()),
         escape(s.choose),
-        escape(&subscription.unsubscribe()),
+        escape(subscription.unsubscribe),
         escape(s.unsubscribe),
     );
     html
@@ -401,7 +399,7 @@ pub async fn post_confirmation(
             "type": CONFIRMED,
             "timestamp": now.to_string(),
             "text": text,
-            "data": {"page": page(subscription), "unsubscribe": subscription.unsubscribe()},
+            "data": {"page": page(subscription), "unsubscribe": subscription.unsubscribe},
         })
         .to_string()),
     };
@@ -535,7 +533,7 @@ fn standard(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
                 "display_at": news.shown_at().to_string(),
             },
             "components": components,
-            "unsubscribe": subscription.unsubscribe(),
+            "unsubscribe": subscription.unsubscribe,
         },
     })
 }
@@ -576,7 +574,7 @@ fn statuspage(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
         incident.updates.iter().rev().find(|one| one.status == IncidentStatus::Monitoring);
     json!({
         "meta": {
-            "unsubscribe": subscription.unsubscribe(),
+            "unsubscribe": subscription.unsubscribe,
             "generated_at": news.at.to_string(),
         },
         "page": {

@@ -1,14 +1,15 @@
-//! The rules of status pages, with what each of them has open.
+//! The rules of status pages, with what each of them has open, and the causes that they may name.
 
 use uuid::Uuid;
-use wakeful_core::id::{IncidentRuleId, StatuspageId, TeamId};
+use wakeful_core::id::{IncidentRuleId, MonitorId, StatuspageId, TeamId};
 use wakeful_core::statuspages::incident::Incident;
 use wakeful_core::statuspages::rule::{OpenIncident, Rule};
 use wakeful_core::time::Millis;
 
 use super::incidents::{change, insert};
 use crate::deletion::deleted_teams;
-use crate::dialect::{from_row, read, within, write_lazily};
+use crate::dialect::{either, from_row, read, within, write_lazily};
+use crate::monitors::id_array;
 use crate::{Result, Store, StoredIncident};
 
 /// An active rule.
@@ -17,7 +18,8 @@ pub struct ActiveRule {
     pub rule: Rule,
     pub page: StatuspageId,
     pub team: TeamId,
-    pub open: Option<OpenIncident>,
+    /// Oldest first.
+    pub open: Vec<OpenIncident>,
     /// As it is stored: a step must name it.
     state: String,
 }
@@ -34,10 +36,24 @@ from_row!(ActiveRule, |row| {
         },
         page: row.try_get::<Uuid, _>("page_id")?.into(),
         team: row.try_get::<Uuid, _>("team_id")?.into(),
-        open: serde_json::from_str(&state).ok(),
+        open: open_incidents(&state),
         state,
     }
 });
+
+/// One incident is stored as itself, as previous versions do.
+fn open_incidents(state: &str) -> Vec<OpenIncident> {
+    let one = || serde_json::from_str(state).map(|one| vec![one]);
+    serde_json::from_str(state).or_else(|_| one()).unwrap_or_default()
+}
+
+fn stored_state(open: &[OpenIncident]) -> String {
+    match open {
+        [] => "{}".to_owned(),
+        [one] => crate::monitors::json(one),
+        several => crate::monitors::json(several),
+    }
+}
 
 /// What a step of a rule writes besides its own state.
 #[derive(Clone, Debug)]
@@ -64,14 +80,43 @@ impl Store {
         })?)
     }
 
+    /// Why the first of these monitors of a team went down.
+    pub async fn outage_cause(
+        &self,
+        team: TeamId,
+        monitors: &[MonitorId],
+    ) -> Result<Option<String>> {
+        let sql = either!(
+            self,
+            sqlite: "select cause from alerts
+                 where team_id = $1 and kind = 'outage' and ended is null
+                 and monitor_id in (select unhex(value) from json_each($2))
+                 order by started, id
+                 limit 1",
+            postgres: "select cause from alerts
+                 where team_id = $1 and kind = 'outage' and ended is null
+                 and monitor_id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($2 as json)))
+                 order by started, id
+                 limit 1"
+        );
+        Ok(read!(self, |db| {
+            sqlx::query_scalar(sql)
+                .bind(team.uuid())
+                .bind(id_array(monitors))
+                .fetch_optional(db)
+                .await
+        })?)
+    }
+
     /// Writes a step of a rule; false if another node has made one.
     pub async fn step_rule(
         &self,
         before: &ActiveRule,
-        open: Option<&OpenIncident>,
+        open: &[OpenIncident],
         write: RuleWrite<'_>,
     ) -> Result<bool> {
-        let state = open.map_or_else(|| "{}".to_owned(), crate::monitors::json);
+        let state = stored_state(open);
         let mut tx = self.begin().await?;
         let changed = within!(tx, |db| {
             sqlx::query("update statuspage_rules set state = $3 where id = $1 and state = $2")

@@ -327,9 +327,17 @@ async fn send(
     let now = engine.now();
     let (url, token) =
         (engine.statuspage_url(page), engine.store().subscriber_token(subscriber.id));
+    let unsubscribe = engine.unsubscribe_url(page, &token);
     let (indicator, description) = engine.page_status(page.id);
-    let subscription =
-        Subscription { page, url: &url, indicator, description, subscriber, token: &token };
+    let subscription = Subscription {
+        page,
+        url: &url,
+        indicator,
+        description,
+        subscriber,
+        token: &token,
+        unsubscribe: &unsubscribe,
+    };
     if subscriber.kind != SubscriberKind::Email {
         let net = engine.net_for(subscriber.source);
         return statuspage::post(net, &subscription, claimed.id, &news[0], now).await;
