@@ -51,7 +51,7 @@ impl Routes {
         H: Handler<T, Api>,
         T: 'static,
     {
-        let filters = P::methods().into_iter().map(filter);
+        let filters = P::methods().iter().map(filter);
         let filter = filters.reduce(MethodFilter::or).expect("a path has a method");
         self.handlers.push((P::path(), on(filter, handler)));
         self
@@ -68,7 +68,7 @@ impl Routes {
     }
 }
 
-fn filter(method: HttpMethod) -> MethodFilter {
+fn filter(method: &HttpMethod) -> MethodFilter {
     match method {
         HttpMethod::Get => MethodFilter::GET,
         HttpMethod::Post => MethodFilter::POST,
