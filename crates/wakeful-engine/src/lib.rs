@@ -24,6 +24,7 @@ mod random;
 pub mod scheduler;
 mod settings;
 pub mod statuspages;
+mod suspects;
 mod team_turns;
 
 pub use accounts::{

@@ -8,6 +8,7 @@ mod alerting;
 mod audit;
 mod backup;
 mod billing;
+mod claims;
 mod cluster;
 mod deletion;
 mod dialect;

@@ -6,8 +6,8 @@ use uuid::Uuid;
 use wakeful_core::id::{MailId, NodeId};
 use wakeful_core::time::Millis;
 
+use crate::claims::{count_claim, crashes_before};
 use crate::dialect::{Tx, from_row, within, write};
-use crate::notifications::deliveries::{count_claim, crashes_before};
 use crate::{Keyring, Result, Store, StoreError};
 
 const COLUMN: &str = "mails.content";

@@ -337,4 +337,26 @@ both_databases! {
         assert_eq!(ann.client.get("/status/members").await.status, 200);
         assert_eq!(eve.client.get("/status/members").await.status, 401);
     }
+    async fn the_networks_of_a_site_share_their_guesses_of_a_password(setup: Setup) {
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = json!({"name": "Acme", "slug": "locked", "published": true,
+            "access": "password", "password": "open sesame"});
+        save(&ann, page).await;
+        served(&browser(&app), "/status/locked", |answer| answer.status == 401).await;
+        let form = Some("application/x-www-form-urlencoded");
+        let guess = async |from: &str| {
+            let client = app.caller_from(from);
+            client.raw(Method::POST, "/status/locked/login", form, "password=x").await.status
+        };
+        for network in 0..4 {
+            let from = format!("2001:db8:1:{network}::1");
+            for _ in 0..10 {
+                assert_eq!(guess(&from).await, 401);
+            }
+            assert_eq!(guess(&from).await, 429);
+        }
+        assert_eq!(guess("2001:db8:1:4::1").await, 429, "the fifth network of the site");
+        assert_eq!(guess("2001:db8:2:4::1").await, 401, "another site");
+    }
 }

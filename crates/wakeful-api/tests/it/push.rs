@@ -1,6 +1,7 @@
 //! push: the limits of reports and guesses.
 
 use serde_json::json;
+use std::num::NonZeroU32;
 use std::time::Instant;
 use wakeful_testkit::{App, Client, User, both_databases, concurrently, until};
 
@@ -53,6 +54,40 @@ both_databases! {
         assert_eq!(app.caller_from("2001:db8:1:3::1").get("/api/push/guess").await.status, 404);
         // A monitor behind the same address can still report, even for the first time.
         assert_eq!(guesser.get(&job).await.status, 200);
+    }
+
+    async fn reports_from_one_network_are_limited_whichever_monitors_they_are_for(setup: Setup) {
+        let mut setup = setup;
+        setup.api.pushes_per_minute = NonZeroU32::new(10).unwrap();
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let jobs = [push_path(&app, &ann).await, push_path(&app, &ann).await];
+        let host = app.caller_from("2001:db8:1:2::1");
+        // One more is allowed every six seconds.
+        let mut statuses = Vec::new();
+        let refused = loop {
+            let answer = host.get(&jobs[statuses.len() % 2]).await;
+            if answer.status != 200 {
+                break answer;
+            }
+            statuses.push(answer.status);
+            assert!(statuses.len() < 100, "there is no limit");
+        };
+        assert!(statuses.len() >= 10, "{statuses:?}");
+        let error = refused.refused(429, "too_many_requests");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("reports from this address"), "{message}");
+        assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
+        // Every address of the network, and every way to report.
+        let neighbor = app.caller_from("2001:db8:1:2::2");
+        let ping = format!("/ping/{}", uuid::Uuid::nil());
+        for path in [jobs[0].as_str(), "/api/push/guess", &ping] {
+            until("the same network to be refused", || async {
+                (neighbor.get(path).await.status == 429).then_some(())
+            })
+            .await;
+        }
+        assert_eq!(app.caller_from("2001:db8:1:3::1").get(&jobs[0]).await.status, 200);
     }
 
     async fn one_monitor_may_report_once_a_second(setup: Setup) {

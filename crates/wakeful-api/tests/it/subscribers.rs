@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_outbound::net::guard::Policy;
 use wakeful_testkit::{
     Answer, App, Client, Receiver, SmtpSecurity, SmtpServer, User, both_databases, until,
 };
@@ -348,6 +349,57 @@ both_databases! {
         let id = text(&ann.client.get("statuspages").await.ok()["statuspages"][0]["pageid"]);
         let left = ann.client.get(&format!("statuspage/{id}/subscribers")).await.ok();
         assert_eq!(left["subscribers"], json!([]), "never confirmed");
+    }
+
+    async fn an_address_gets_few_emails_however_many_webhooks_are_entered_with_it(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        page(&app, &ann, json!({"subscribe": {"webhook": true}})).await;
+        let mut entered = 0;
+        let mut enter = async |email: &str| {
+            entered += 1;
+            let body = json!({"kind": "webhook", "email": email,
+                "address": format!("https://hooks.example.com/{entered}")});
+            app.anonymous().post("/status/acme/subscribe", &body).await.ok();
+        };
+        for count in 1..=3 {
+            enter("vic@example.com").await;
+            app.mails("vic@example.com", count).await;
+        }
+        enter("vic@example.com").await;
+        enter("Vic@Example.com").await;
+        // They are handled in the background, and this one is entered after them.
+        enter("wim@example.com").await;
+        app.mails("wim@example.com", 1).await;
+        assert_eq!(app.mails_now("vic@example.com").len(), 3);
+        app.clock.advance(Duration::from_secs(86_401));
+        enter("vic@example.com").await;
+        app.mails("vic@example.com", 4).await;
+    }
+
+    async fn with_public_egress_the_webhooks_of_a_team_must_be_public_too(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({})).await;
+        let save = format!("statuspage/{}/subscriber/save", text(&page["pageid"]));
+        let receiver = Receiver::start().await;
+        let hook = json!({"kind": "webhook", "address": receiver.url});
+        ann.client.post(&save, &hook).await.ok();
+        let app = app.restart_with(|setup| setup.egress = Policy::Public).await;
+        let ann = ann.log_in(&app.anonymous()).await;
+        let other = json!({"kind": "webhook", "address": format!("{}/other", receiver.url)});
+        assert_eq!(ann.client.post(&save, &other).await.wrong_fields(), ["address"]);
+        let import = json!({"consent": true, "subscribers": [other]});
+        let path = format!("statuspage/{}/subscribers/import", text(&page["pageid"]));
+        assert_eq!(ann.client.post(&path, &import).await.wrong_fields(), ["subscribers.0.address"]);
+        // One that was saved under another policy.
+        incident(&ann, &component(&page, 0), "Down").await;
+        until("the attempt", || async {
+            let refused = "select count(*) from statuspage_deliveries where last_answer like '%policy%'";
+            (app.database.number(refused).await == 1).then_some(())
+        })
+        .await;
+        assert_eq!(receiver.count(), 0);
     }
 
     async fn hanging_webhooks_delay_no_email_and_reminders_are_sent(setup: Setup) {

@@ -59,14 +59,23 @@ impl Engine {
         of_client
     }
 
-    /// Wrong passwords of a status page.
+    /// Wrong passwords of a status page. As for logins, only an IPv6 site counts together.
     pub(crate) fn statuspage_password_limits(
         &self,
         page: StatuspageId,
         from: IpAddr,
-    ) -> [Limit; 1] {
-        let parts = [&*page.to_string(), &*network(from)];
-        [limit("status page", &parts, PAGE_PASSWORDS_PER_MINUTE, MINUTE)]
+    ) -> Vec<Limit> {
+        let page = page.to_string();
+        let of = |network: ClientNetwork, factor: u32| {
+            let max = PAGE_PASSWORDS_PER_MINUTE.saturating_mul(factor);
+            limit("status page", &[&page, &network.to_string()], max, MINUTE)
+        };
+        let network = ClientNetwork::of(from);
+        let mut all = vec![of(network, 1)];
+        if from.to_canonical().is_ipv6() {
+            all.push(of(network.site(), SITE_FACTOR));
+        }
+        all
     }
 
     /// Subscriptions to a status page that a visitor requests, and all of the page.

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::access::Permission;
 use wakeful_core::audit::{Stream, StreamTarget};
+use wakeful_core::backoff::CRASHED;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{StreamId, TeamId};
 use wakeful_core::monitors::spec::Headers;
@@ -24,6 +25,7 @@ use wakeful_store::{AfterFailure, ClaimedBatch, DueStream, StreamTime};
 use crate::due_work::DueWorkReader;
 use crate::mail::templates;
 use crate::notifications::delivery::survive::survived;
+use crate::suspects::{InFlight, is_last_chance, may_start};
 use crate::{Engine, Result, failpoint, random};
 
 /// Requests in flight, slow ones aside.
@@ -61,7 +63,11 @@ pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: 
             () = shutdown.cancelled() => {}
         }
     }
-    let _ = timeout(shutdown_timeout, dispatcher.drain()).await;
+    if timeout(shutdown_timeout, dispatcher.drain()).await.is_err() {
+        // The next process sends the rest.
+        dispatcher.tasks.shutdown().await;
+        engine.release_claims().await;
+    }
 }
 
 struct Dispatcher {
@@ -69,7 +75,7 @@ struct Dispatcher {
     shutdown: CancellationToken,
     queue: Arc<FairQueue<TeamId>>,
     tasks: JoinSet<()>,
-    in_flight: HashMap<StreamId, AbortHandle>,
+    in_flight: HashMap<StreamId, (AbortHandle, InFlight)>,
     counted: Option<Instant>,
 }
 
@@ -80,29 +86,33 @@ impl Dispatcher {
         Self { engine, shutdown, queue, tasks, in_flight, counted: None }
     }
 
-    /// Starts the streams that are due.
+    /// Starts the streams that are due, first those that are to be sent alone.
     async fn poll(&mut self) {
-        self.in_flight.retain(|_, task| !task.is_finished());
+        self.in_flight.retain(|_, (task, _)| !task.is_finished());
         while self.tasks.try_join_next().is_some() {}
-        let due = match self.engine.store().due_streams(time(self.engine.now())).await {
+        let mut due = match self.engine.store().due_streams(time(self.engine.now())).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::warn!(error = %ErrorChain(&error), "reading streams of the audit log failed, retrying");
                 return;
             }
         };
+        due.sort_by_key(|stream| !is_last_chance(stream.crashes));
         for stream in due {
             if self.in_flight.len() >= MAX_STREAMS {
                 return;
             }
-            if !self.in_flight.contains_key(&stream.id) {
+            let crashes = stream.crashes;
+            let others = self.in_flight.values().map(|(_, stream)| *stream);
+            if !self.in_flight.contains_key(&stream.id) && may_start(crashes, others) {
                 let sending = send_all(
                     self.engine.clone(),
                     Arc::clone(&self.queue),
                     stream,
                     self.shutdown.clone(),
                 );
-                self.in_flight.insert(stream.id, self.tasks.spawn(sending));
+                let begun = InFlight { crashes, begun: Instant::now() };
+                self.in_flight.insert(stream.id, (self.tasks.spawn(sending), begun));
             }
         }
     }
@@ -163,10 +173,16 @@ async fn send_next(engine: &Engine, id: StreamId, turn: Turn<TeamId>) -> Result<
     let Some(claimed) = claimed else { return Ok(false) };
     if !engine.cluster().lease_held_since(claimed_at) {
         // This node stalled after its claim, and another may be the leader.
+        engine.store().release_batch(&claimed).await?;
         return Ok(false);
     }
     let ClaimedBatch { stream, batch, .. } = &claimed;
+    let Some(batch) = batch else {
+        disable(engine, &claimed, CRASHED, "several processes crashed while sending it").await?;
+        return Ok(false);
+    };
     let body = batch.body(stream.team, now);
+    failpoint::with("while-streaming", &body);
     let mut sending = pin!(survived(post(engine, &stream.target, batch.id(id), body)));
     let sent = match timeout(SLOW_AFTER, &mut sending).await {
         Ok(sent) => sent,
@@ -180,7 +196,7 @@ async fn send_next(engine: &Engine, id: StreamId, turn: Turn<TeamId>) -> Result<
     let result = if is_delivered { "delivered" } else { "failed" };
     metrics::counter!("wakeful_audit_stream_requests_total", "result" => result).increment(1);
     failpoint::here("after-stream");
-    while let Err(error) = record(engine, &claimed, &outcome).await {
+    while let Err(error) = record(engine, &claimed, batch.last, &outcome).await {
         if engine.now().after(RETRY_PAUSE) >= claimed.lease {
             return Err(error);
         }
@@ -205,16 +221,22 @@ pub(super) async fn post(
     }
 }
 
-async fn record(engine: &Engine, claimed: &ClaimedBatch, outcome: &Outcome) -> Result<()> {
+async fn record(
+    engine: &Engine,
+    claimed: &ClaimedBatch,
+    last: i64,
+    outcome: &Outcome,
+) -> Result<()> {
     let (store, now) = (engine.store(), engine.now());
-    let ClaimedBatch { stream, batch, .. } = claimed;
+    let stream = &claimed.stream;
     let id = stream.id;
     let failure = match outcome {
         Outcome::Delivered(_) | Outcome::Partial { .. } => {
-            return Ok(store.batch_delivered(id, stream.cursor, batch.last).await?);
+            return Ok(store.batch_delivered(id, stream.cursor, last).await?);
         }
         Outcome::Gone(_) => {
-            return disable(engine, claimed, outcome, "its receiver responded with 410 Gone").await;
+            let why = "its receiver responded with 410 Gone";
+            return disable(engine, claimed, outcome.answer(), why).await;
         }
         Outcome::Failed(failure) => failure.clone(),
         Outcome::Refused(why) => Failure { answer: why.clone(), ..Failure::default() },
@@ -228,26 +250,19 @@ async fn record(engine: &Engine, claimed: &ClaimedBatch, outcome: &Outcome) -> R
             store.batch_failed(claimed, answer, next, now).await?;
             Ok(())
         }
-        None => {
-            disable(engine, claimed, outcome, "all attempts to reach its receiver failed").await
-        }
+        None => disable(engine, claimed, answer, "all attempts to reach its receiver failed").await,
     }
 }
 
 /// Disables a stream and notifies those who may change it.
-async fn disable(
-    engine: &Engine,
-    claimed: &ClaimedBatch,
-    outcome: &Outcome,
-    why: &str,
-) -> Result<()> {
+async fn disable(engine: &Engine, claimed: &ClaimedBatch, answer: &str, why: &str) -> Result<()> {
     let Stream { id, team, target, .. } = &claimed.stream;
     let owners = engine.emails_of_members_with(*team, Permission::Own).await?;
     let text = templates::stream_disabled(engine.settings(), &target.origin(), why);
     let mails: Vec<_> = owners.iter().map(|email| engine.new_mail(email, text.clone())).collect();
     let next = AfterFailure::Disable(&mails);
-    if engine.store().batch_failed(claimed, outcome.answer(), next, engine.now()).await? {
-        tracing::warn!(stream.id = %id, answer = outcome.answer(), "disabled stream {id} of the audit log: {why}");
+    if engine.store().batch_failed(claimed, answer, next, engine.now()).await? {
+        tracing::warn!(stream.id = %id, answer, "disabled stream {id} of the audit log: {why}");
         engine.0.mail_queued.notify_one();
     }
     Ok(())

@@ -3,7 +3,9 @@
 //! nodes share the work. Without such a notifier, it is one look at an empty index.
 
 use std::time::Duration;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use wakeful_core::backoff::{CRASHED, MAX_CRASHES};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{AlertId, NotifierId};
 use wakeful_core::notifications::event::{self, Event};
@@ -16,7 +18,7 @@ use wakeful_outbound::notify::kinds::alertmanager::{self, KEEPALIVE_INTERVAL, La
 use wakeful_store::Keepalive;
 
 use super::delivery::survive::survived;
-use crate::{Engine, Result};
+use crate::{Engine, Result, failpoint};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Twice as long as a request may take; after a failure, the next attempt.
@@ -30,6 +32,8 @@ const MAX_IN_FLIGHT: usize = 32;
 const ALERT_BATCH: u32 = 100;
 /// The requests to a notifier in one poll: 2,000 alerts.
 const MAX_REQUESTS: usize = 20;
+/// How long those that other processes may have crashed with delay the others in one poll.
+const SUSPECTS_FOR: Duration = Duration::from_secs(5);
 
 /// Repeats what is due until shutdown. What is interrupted is repeated by the next process.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
@@ -49,6 +53,9 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
         () = polling => {}
         () = shutdown.cancelled() => {}
     }
+    if let Err(error) = engine.store().release_keepalives().await {
+        tracing::warn!(error = %ErrorChain(&error), "releasing alerts that were being repeated failed");
+    }
 }
 
 /// Sends everything that is due. Returns the number of alerts that were sent.
@@ -58,6 +65,7 @@ pub async fn repeat_due(engine: &Engine) -> Result<usize> {
     if found.is_empty() {
         return Ok(0);
     }
+    let suspects = repeat_suspects(engine).await?;
     let mut notifiers = engine.store().notifiers_by_id(&found).await?;
     let sending = found.into_iter().map(|id| {
         let notifier = notifiers.remove(&id);
@@ -77,7 +85,34 @@ pub async fn repeat_due(engine: &Engine) -> Result<usize> {
         }
     });
     let counts = futures_util::stream::iter(sending).buffer_unordered(MAX_IN_FLIGHT);
-    Ok(counts.fold(0, |total, count| async move { total + count }).await)
+    Ok(counts.fold(suspects, |total, count| async move { total + count }).await)
+}
+
+/// Sends what other processes may have crashed with, one after the other and with nothing beside
+/// it, so that the next crash tells which one is the cause.
+async fn repeat_suspects(engine: &Engine) -> Result<usize> {
+    let (store, began) = (engine.store(), Instant::now());
+    let mut total = 0;
+    while began.elapsed() < SUSPECTS_FOR {
+        let now = engine.now();
+        let lease = now.after(LEASE);
+        let Some(suspect) = store.claim_suspect_keepalive(now, lease).await? else { break };
+        let (id, alert) = (suspect.notifier, suspect.alert);
+        if suspect.crashes >= MAX_CRASHES {
+            tracing::error!(notifier.id = %id, alert.id = %alert, "repeating alert {alert} by notifier {id} failed: {CRASHED}");
+            store.keepalives_sent(id, &[alert], lease, None).await?;
+            continue;
+        }
+        let notifiers = store.notifiers_by_id(&[id]).await?;
+        let sent = survived(repeat(engine, id, notifiers.get(&id), vec![suspect], lease)).await;
+        match sent {
+            Ok(sent) => total += sent?.unwrap_or(0),
+            Err(_) => {
+                tracing::error!(notifier.id = %id, alert.id = %alert, "repeating alert {alert} by notifier {id} failed because of a defect, retrying in {} s", LEASE.as_secs());
+            }
+        }
+    }
+    Ok(total)
 }
 
 /// Sends what is due of one notifier.
@@ -143,6 +178,9 @@ async fn repeat(
         return Ok(Some(0));
     }
     if let Outcome::Failed(_) = send(engine, id, spec, &due).await {
+        // They are sent again when the lease ends.
+        let failed: Vec<AlertId> = due.iter().map(|one| one.alert).collect();
+        store.keepalives_sent(id, &failed, lease, Some(lease)).await?;
         return Ok(None);
     }
     let next = engine.now().after(KEEPALIVE_INTERVAL);
@@ -156,7 +194,7 @@ async fn repeat(
 /// `None` if there is nothing to send any more: the alert is over, and its end was not to be
 /// reported or has not been yet.
 fn of(engine: &Engine, due: Keepalive) -> Option<Due> {
-    let Keepalive { alert, thread, is_over, event } = due;
+    let Keepalive { alert, thread, is_over, event, .. } = due;
     let event = Event::parse(&event?)?;
     let lasts = event.is(event::DOWN) || event.is(event::FLAPPING);
     if lasts && is_over {
@@ -168,6 +206,9 @@ fn of(engine: &Engine, due: Keepalive) -> Option<Due> {
 
 async fn send(engine: &Engine, id: NotifierId, spec: &ServiceSpec, due: &[Due]) -> Outcome {
     let now = engine.now();
+    for one in due {
+        failpoint::with("while-repeating", &one.event.text);
+    }
     let alerts: Vec<Lasting<'_>> = due
         .iter()
         .map(|one| Lasting { event: &one.event, link: &one.link, thread: &one.thread })

@@ -1,9 +1,11 @@
 //! Writes the deliveries of events of status pages: one for each subscriber whose scope covers
 //! the incident. An event is claimed with a lease, and its progress is part of each transaction,
-//! so that another node continues where this one has stopped.
+//! so that another node continues where this one has stopped. An event that several processes
+//! crashed with is given up; one at a time is written, so that no other is suspect.
 
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use wakeful_core::backoff::{CRASHED, MAX_CRASHES};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::statuspages::mailing::EMAIL_INTERVAL;
 use wakeful_core::statuspages::scope::Affected;
@@ -12,6 +14,7 @@ use wakeful_core::time::Millis;
 use wakeful_store::{Candidate, NewPageDelivery, PageQueue};
 
 use crate::due_work::{DueWorkReader, POLL_INTERVAL};
+use crate::notifications::delivery::survive::survived;
 use crate::{Engine, Result, failpoint};
 
 /// Much longer than the deliveries of a page with all its subscribers take.
@@ -23,10 +26,16 @@ const BATCH: u32 = 500;
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut due_work = DueWorkReader::default();
     while !shutdown.is_cancelled() {
-        match write_next(&engine, &shutdown).await {
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(error) => {
+        match survived(write_next(&engine, &shutdown)).await {
+            Ok(Ok(true)) => continue,
+            Ok(Ok(false)) => {}
+            Err(_) => {
+                tracing::error!(
+                    "writing messages to subscribers failed because of a defect, retrying in {} s",
+                    LEASE.as_secs()
+                );
+            }
+            Ok(Err(error)) => {
                 tracing::warn!(error = %ErrorChain(&error), "writing messages to subscribers failed, retrying in {} s", POLL_INTERVAL.as_secs());
             }
         }
@@ -47,6 +56,12 @@ async fn write_next(engine: &Engine, shutdown: &CancellationToken) -> Result<boo
     let Some(event) = store.claim_statuspage_event(now, now.after(LEASE)).await? else {
         return Ok(false);
     };
+    if event.crashes >= MAX_CRASHES {
+        let (id, page) = (event.id, event.page);
+        tracing::error!(event.id = %id, page.id = %page, "writing messages to the subscribers of status page {page} about event {id} failed: {CRASHED}");
+        store.add_page_deliveries(&event, &[], None, now).await?;
+        return Ok(true);
+    }
     let incident = store.read_incident(event.incident).await?;
     let page = store.shown_statuspage(event.page, event.team).await?;
     let (Some(incident), Some(page)) = (incident, page) else {
@@ -54,6 +69,7 @@ async fn write_next(engine: &Engine, shutdown: &CancellationToken) -> Result<boo
         return Ok(true);
     };
     let (incident, page) = (incident.incident, page.page);
+    failpoint::with("while-announcing", &incident.title);
     let affected = Affected::of(&incident, &page);
     let mut progress = event.progress;
     while !shutdown.is_cancelled() {

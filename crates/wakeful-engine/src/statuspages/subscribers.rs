@@ -140,13 +140,15 @@ impl Engine {
             subscriber.state = SubscriberState::Active;
             subscriber.confirmed = Some(subscriber.created);
         }
-        let digest = self.digests().await?.of(subscriber.kind, &subscriber.recipient.address);
+        let digests = self.digests().await?;
+        let digest = digests.of(subscriber.kind, &subscriber.recipient.address);
         let plan = self.limiting_plan(caller.team()).await?;
         let max = plan.as_ref().and_then(|plan| plan.limits.subscribers);
         let team = self.store().team(caller.team_access());
         let by = self.audit(caller);
         let (token, mail) = self.confirmation(page, &subscriber);
         let asked = Confirmation {
+            recipient: digests.of(SubscriberKind::Email, &mail.to),
             token: Digest::of(token.expose()),
             until: subscriber.created.after(CONFIRM_WITHIN),
             mail: &mail,
@@ -403,11 +405,13 @@ impl Engine {
         };
         let page = stored.page;
         let subscriber = self.new_subscriber(page.id, draft, SubscriberSource::Visitor);
-        let digest = self.digests().await?.of(subscriber.kind, &subscriber.recipient.address);
+        let digests = self.digests().await?;
+        let digest = digests.of(subscriber.kind, &subscriber.recipient.address);
         let plan = self.limiting_plan(page.team).await?;
         let max = plan.as_ref().and_then(|plan| plan.limits.subscribers);
         let (token, mail) = self.confirmation(&page, &subscriber);
         let confirmation = Confirmation {
+            recipient: digests.of(SubscriberKind::Email, &mail.to),
             token: Digest::of(token.expose()),
             until: subscriber.created.after(CONFIRM_WITHIN),
             mail: &mail,

@@ -113,6 +113,12 @@ async fn inside_a_namespace() {
         let connected = net.connect(spelling, 80, Deadline::within(LONG_TIMEOUT)).await;
         assert_blocked(connected.map(drop), spelling);
     }
+    // A registry can redirect, too; it is queried only once a second.
+    let server = HttpUrl::parse("http://93.184.216.34/to/127.0.0.1/").ok();
+    let hostname = Hostname::parse("one.example").unwrap();
+    let domain = Spec::Domain(DomainSpec { server, ..DomainSpec::of(hostname) });
+    let Err(fault) = check_with(&net, &domain, LONG_TIMEOUT).await else { panic!("it was asked") };
+    assert_eq!(fault.kind, FaultKind::Egress, "{fault:?}");
     assert!(public.connection_count() > 20, "the redirects must be followed up to the guard");
 
     let flips = flipping_at("127.0.0.1:5454", &["93.184.216.34", "127.0.0.1"]).await;

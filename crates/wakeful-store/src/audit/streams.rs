@@ -7,7 +7,8 @@ use wakeful_core::audit::{
     Action, Audited, Batch, MAX_BATCH_ENTRIES, MAX_STREAMS_PER_TEAM, Object, ObjectKind, Stream,
     StreamTarget, diff,
 };
-use wakeful_core::id::{StreamId, TeamId};
+use wakeful_core::backoff::MAX_CRASHES;
+use wakeful_core::id::{NodeId, StreamId, TeamId};
 use wakeful_core::monitors::spec::HttpUrl;
 use wakeful_core::notifications::notifier::SigningSecret;
 use wakeful_core::time::Millis;
@@ -15,6 +16,7 @@ use wakeful_core::time::Millis;
 use super::log::StoredEntry;
 use crate::accounts::credentials;
 use crate::accounts::team::lock_team;
+use crate::claims::{count_claim, crashes, crashes_before, undo_claim};
 use crate::dialect::{Tx, from_row, read, within, write, write_lazily};
 use crate::mail::{self, sealed};
 use crate::{
@@ -44,11 +46,14 @@ pub struct StreamChange {
 pub struct DueStream {
     pub id: StreamId,
     pub team: TeamId,
+    /// The number of other processes that claimed entries of it and ended without an outcome.
+    pub crashes: u32,
 }
 
 from_row!(DueStream, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
+    crashes: u32::try_from(row.try_get::<i64, _>("crashes")?).unwrap_or(0),
 });
 
 /// The time at which streams are due. A retry later than `latest` was scheduled before the clock
@@ -63,7 +68,8 @@ pub struct StreamTime {
 #[derive(Clone, Debug)]
 pub struct ClaimedBatch {
     pub stream: Stream,
-    pub batch: Batch,
+    /// `None` if too many other processes claimed them and ended without an outcome.
+    pub batch: Option<Batch>,
     pub lease: Millis,
 }
 
@@ -239,7 +245,8 @@ impl TeamStore<'_> {
                      failing_since = case when $4 then null else failing_since end,
                      last_error = case when $4 then '' else last_error end,
                      next_try = case when $4 then 0 else next_try end,
-                     lease_until = case when $4 then 0 else lease_until end
+                     lease_until = case when $4 then 0 else lease_until end,
+                     claims = case when $4 then 0 else claims end
                  where id = $1",
             )
             .bind(change.id.uuid())
@@ -352,18 +359,20 @@ impl Store {
     /// The streams with entries to send now, those that work first.
     pub async fn due_streams(&self, at: StreamTime) -> Result<Vec<DueStream>> {
         Ok(read!(self, |db| {
-            sqlx::query_as(
-                "select s.id, s.team_id
-                 from audit_streams s
-                 join audit_heads h on h.id = s.team_id
-                 where s.disabled_at is null
-                 and (s.next_try <= $1 or s.next_try > $2)
-                 and (s.lease_until <= $1 or s.lease_until > $2)
-                 and s.cursor < h.seq
-                 order by s.attempts, s.next_try",
-            )
+            sqlx::query_as(concat!(
+                "select d.id, d.team_id, ",
+                crashes!("$3"),
+                " from audit_streams d
+                 join audit_heads h on h.id = d.team_id
+                 where d.disabled_at is null
+                 and (d.next_try <= $1 or d.next_try > $2)
+                 and (d.lease_until <= $1 or d.lease_until > $2)
+                 and d.cursor < h.seq
+                 order by d.attempts, d.next_try",
+            ))
             .bind(at.now.0)
             .bind(at.latest.0)
+            .bind(self.node.map(NodeId::uuid))
             .fetch_all(db)
             .await
         })?)
@@ -387,34 +396,77 @@ impl Store {
         let Some(row) = row else { return Ok(None) };
         let batch_end = row.batch_end;
         let stream = row.into_stream(&self.keyring)?;
-        let mut entries = self.entries_to_send(&stream, batch_end).await?;
-        if entries.is_empty() && batch_end.is_some() {
-            // Those of the earlier attempt have expired.
-            entries = self.entries_to_send(&stream, None).await?;
-        }
-        let batch = Batch::of(entries.iter().map(|stored| (&stored.entry, &stored.hash)));
-        let Some(batch) = batch else {
-            self.skip_expired_entries(&stream).await?;
-            return Ok(None);
-        };
-        let claimed = write_lazily!(self, |db| {
-            sqlx::query(
-                "update audit_streams set lease_until = $3, batch_end = $4
-                 where id = $1 and cursor = $2 and disabled_at is null
-                 and (next_try <= $5 or next_try > $6)
-                 and (lease_until <= $5 or lease_until > $6)",
-            )
+        // Counted before the entries are read: whatever crashes a process counts.
+        let claims: Option<i64> = write_lazily!(self, |db| {
+            sqlx::query_scalar(concat!(
+                "update audit_streams set lease_until = $3, ",
+                count_claim!("$6"),
+                " where id = $1 and cursor = $2 and disabled_at is null
+                 and (next_try <= $4 or next_try > $5)
+                 and (lease_until <= $4 or lease_until > $5)
+                 and cursor < (select h.seq from audit_heads h where h.id = audit_streams.team_id)
+                 returning claims",
+            ))
             .bind(id.uuid())
             .bind(stream.cursor)
             .bind(lease.0)
-            .bind(batch.last)
             .bind(at.now.0)
             .bind(at.latest.0)
+            .bind(self.node.map(NodeId::uuid))
+            .fetch_optional(db)
+            .await
+        })?;
+        let Some(claims) = claims else { return Ok(None) };
+        let mut claimed = ClaimedBatch { stream, batch: None, lease };
+        if crashes_before(claims) >= MAX_CRASHES {
+            return Ok(Some(claimed));
+        }
+        let mut entries = self.entries_to_send(&claimed.stream, batch_end).await?;
+        if entries.is_empty() && batch_end.is_some() {
+            // Those of the earlier attempt have expired.
+            entries = self.entries_to_send(&claimed.stream, None).await?;
+        }
+        claimed.batch = Batch::of(entries.iter().map(|stored| (&stored.entry, &stored.hash)));
+        let Some(batch) = &claimed.batch else {
+            self.release_batch(&claimed).await?;
+            self.skip_expired_entries(&claimed.stream).await?;
+            return Ok(None);
+        };
+        let last = batch.last;
+        if batch_end != Some(last) {
+            write_lazily!(self, |db| {
+                sqlx::query(
+                    "update audit_streams set batch_end = $4
+                     where id = $1 and cursor = $2 and lease_until = $3",
+                )
+                .bind(id.uuid())
+                .bind(claimed.stream.cursor)
+                .bind(lease.0)
+                .bind(last)
+                .execute(db)
+                .await
+                .map(|_| ())
+            })?;
+        }
+        Ok(Some(claimed))
+    }
+
+    /// Undoes a claim whose entries were not sent.
+    pub async fn release_batch(&self, claimed: &ClaimedBatch) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query(concat!(
+                "update audit_streams set ",
+                undo_claim!(),
+                " where id = $1 and lease_until = $2 and claimed_by = $3"
+            ))
+            .bind(claimed.stream.id.uuid())
+            .bind(claimed.lease.0)
+            .bind(self.node.map(NodeId::uuid))
             .execute(db)
             .await
-            .map(|done| done.rows_affected() == 1)
+            .map(|_| ())
         })?;
-        Ok(claimed.then_some(ClaimedBatch { stream, batch, lease }))
+        Ok(())
     }
 
     /// The entries after the cursor, up to `end`.
@@ -461,7 +513,7 @@ impl Store {
             sqlx::query(
                 "update audit_streams
                  set cursor = $3, batch_end = null, attempts = 0, failing_since = null,
-                     next_try = 0, lease_until = 0, last_error = ''
+                     next_try = 0, lease_until = 0, last_error = '', claims = 0
                  where id = $1 and cursor = $2",
             )
             .bind(id.uuid())
@@ -494,7 +546,7 @@ impl Store {
                 "update audit_streams
                  set attempts = attempts + 1, failing_since = coalesce(failing_since, $4),
                      last_error = $5, next_try = $6, lease_until = 0,
-                     disabled_at = coalesce(disabled_at, $7)
+                     disabled_at = coalesce(disabled_at, $7), claims = 0
                  where id = $1 and cursor = $2 and lease_until = $3",
             )
             .bind(claimed.stream.id.uuid())

@@ -12,6 +12,7 @@ use wakeful_core::cluster::slot::{Grant, Slot};
 use wakeful_core::id::NodeId;
 use wakeful_core::time::Millis;
 
+use crate::claims::end_leases;
 use crate::dialect::{either, from_row, read, within, write};
 use crate::monitors::json;
 use crate::{Result, Store};
@@ -260,16 +261,9 @@ impl Store {
                 .bind(expired)
                 .execute(&mut *db)
                 .await?;
-            for sql in [
-                "update deliveries set lease_until = 0
-                 where claimed_by = $1 and next_try is not null and lease_until > 0",
-                "update mails set lease_until = 0
-                 where claimed_by = $1 and next_try is not null and lease_until > 0",
-            ] {
-                sqlx::query(sql).bind(node.uuid()).execute(&mut *db).await?;
-            }
             Ok::<_, Error>(true)
         })?;
+        end_leases(&mut tx, node.uuid()).await?;
         tx.commit().await?;
         Ok(evicted)
     }

@@ -1,11 +1,13 @@
 //! Messages that have to be sent again as long as their alert lasts. A node claims those that are
-//! due by moving them ahead; after a crash they are due again when the lease ends.
+//! due by moving them ahead; after a crash they are due again when the lease ends. Those that were
+//! being sent during a crash are then claimed one by one.
 
 use uuid::Uuid;
-use wakeful_core::id::{AlertId, NotifierId};
+use wakeful_core::id::{AlertId, NodeId, NotifierId};
 use wakeful_core::notifications::thread::Thread;
 use wakeful_core::time::Millis;
 
+use crate::claims::{count_claim, crashes_before, crashes_of, undo_count};
 use crate::deletion::deleted_monitors;
 use crate::dialect::{either, from_row, read, write_lazily};
 use crate::monitors::json;
@@ -15,6 +17,9 @@ use crate::{Result, Store};
 #[derive(Clone, Debug)]
 pub struct Keepalive {
     pub alert: AlertId,
+    pub notifier: NotifierId,
+    /// The number of other processes that claimed it and ended without an outcome.
+    pub crashes: u32,
     /// `None` if it cannot be read.
     pub thread: Option<Thread>,
     /// The alert has ended or was resolved, or its monitor was deleted.
@@ -25,6 +30,8 @@ pub struct Keepalive {
 
 from_row!(Keepalive, |row| Self {
     alert: row.try_get::<Uuid, _>("alert_id")?.into(),
+    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+    crashes: crashes_before(row.try_get("claims")?),
     thread: Thread::stored(row.try_get("ref")?),
     is_over: row.try_get("is_over")?,
     event: row.try_get("event")?,
@@ -33,7 +40,7 @@ from_row!(Keepalive, |row| Self {
 macro_rules! claimed {
     () => {
         concat!(
-            "alert_id, ref,
+            "alert_id, notifier_id, ref, claims,
              exists (select 1 from alerts a
                      where a.id = threads.alert_id
                      and (a.ended is not null or a.status = 'resolved'
@@ -71,7 +78,8 @@ impl Store {
         Ok(ids.into_iter().map(NotifierId::from).collect())
     }
 
-    /// Claims messages of a notifier that are due to be sent again, until `lease`.
+    /// Claims messages of a notifier that are due to be sent again, until `lease`; none that other
+    /// processes may have crashed with.
     pub async fn claim_keepalives(
         &self,
         notifier: NotifierId,
@@ -82,20 +90,22 @@ impl Store {
         let sql = either!(
             self,
             sqlite: concat!(
-                "update threads set keepalive_at = $3
+                "update threads set keepalive_at = $3, ", count_claim!("$5"), "
                  where notifier_id = $1 and alert_id in (
-                     select t.alert_id from threads t
-                     where t.notifier_id = $1 and t.keepalive_at <= $2
-                     order by t.keepalive_at
+                     select d.alert_id from threads d
+                     where d.notifier_id = $1 and d.keepalive_at <= $2
+                     and ", crashes_of!("$5"), " = 0
+                     order by d.keepalive_at
                      limit $4)
                  returning ", claimed!()
             ),
             postgres: concat!(
-                "update threads set keepalive_at = $3
+                "update threads set keepalive_at = $3, ", count_claim!("$5"), "
                  where notifier_id = $1 and keepalive_at <= $2 and alert_id in (
-                     select t.alert_id from threads t
-                     where t.notifier_id = $1 and t.keepalive_at <= $2
-                     order by t.keepalive_at
+                     select d.alert_id from threads d
+                     where d.notifier_id = $1 and d.keepalive_at <= $2
+                     and ", crashes_of!("$5"), " = 0
+                     order by d.keepalive_at
                      limit $4
                      for update skip locked)
                  returning ", claimed!()
@@ -108,9 +118,57 @@ impl Store {
                 .bind(now.0)
                 .bind(lease.0)
                 .bind(i64::from(limit))
+                .bind(self.node.map(NodeId::uuid))
                 .fetch_all(db)
                 .await
         })?)
+    }
+
+    /// Claims one message that is due to be sent again and that other processes may have crashed
+    /// with, until `lease`.
+    pub async fn claim_suspect_keepalive(
+        &self,
+        now: Millis,
+        lease: Millis,
+    ) -> Result<Option<Keepalive>> {
+        // The time is checked twice, because another node may have been first.
+        Ok(write_lazily!(self, |db| {
+            sqlx::query_as(concat!(
+                "update threads set keepalive_at = $2, ",
+                count_claim!("$3"),
+                " where keepalive_at <= $1 and (alert_id, notifier_id) = (
+                     select d.alert_id, d.notifier_id from threads d
+                     where d.keepalive_at <= $1 and d.claims > 0
+                     and ",
+                crashes_of!("$3"),
+                " > 0
+                     order by d.keepalive_at
+                     limit 1)
+                 returning ",
+                claimed!()
+            ))
+            .bind(now.0)
+            .bind(lease.0)
+            .bind(self.node.map(NodeId::uuid))
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    /// Undoes the claims of this node when it shuts down.
+    pub async fn release_keepalives(&self) -> Result<()> {
+        write_lazily!(self, |db| {
+            sqlx::query(concat!(
+                "update threads set ",
+                undo_count!(),
+                " where claimed_by = $1 and claims > 0 and keepalive_at is not null"
+            ))
+            .bind(self.node.map(NodeId::uuid))
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?;
+        Ok(())
     }
 
     /// Sets when these messages of a notifier are sent again; `None`: never. Those that something
@@ -128,10 +186,10 @@ impl Store {
         let ids: Vec<String> = alerts.iter().map(|id| id.uuid().simple().to_string()).collect();
         let sql = either!(
             self,
-            sqlite: "update threads set keepalive_at = $4
+            sqlite: "update threads set keepalive_at = $4, claims = 0
                  where notifier_id = $1 and keepalive_at = $2
                  and alert_id in (select unhex(value) from json_each($3))",
-            postgres: "update threads set keepalive_at = $4
+            postgres: "update threads set keepalive_at = $4, claims = 0
                  where notifier_id = $1 and keepalive_at = $2
                  and alert_id in (select cast(value as uuid)
                                   from json_array_elements_text(cast($3 as json)))"

@@ -56,7 +56,7 @@ impl Store {
                  select a.id, n.id, $3, $4 from alerts a, notifiers n
                  where a.id = $1 and n.id = $2
                  on conflict (alert_id, notifier_id) do update
-                 set ref = excluded.ref, keepalive_at = excluded.keepalive_at",
+                 set ref = excluded.ref, keepalive_at = excluded.keepalive_at, claims = 0",
             )
             .bind(new.alert.uuid())
             .bind(notifier.uuid())

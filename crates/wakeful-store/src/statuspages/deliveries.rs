@@ -1,6 +1,7 @@
 //! The outbox of status pages: one row for each event and subscriber. The rows of one subscriber
 //! are claimed together with a lease, as `core/statuspages/mailing.rs` decides.
 
+use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Change};
 use wakeful_core::id::{EventId, IncidentId, IncidentUpdateId, NodeId, StatuspageId, SubscriberId};
@@ -14,10 +15,10 @@ use wakeful_core::time::Millis;
 use super::events::PageQueue;
 use super::incidents::object as incident_object;
 use super::subscriber_rows::{SubscriberRow, subscriber_columns};
+use crate::claims::{count_claim, crashes, crashes_before};
 use crate::deletion::deleted_pages;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::json;
-use crate::notifications::deliveries::{count_claim, crashes_before};
 use crate::{AuditContext, NewEntry, Result, Store, TeamStore};
 
 /// The most messages of a subscriber that are considered at a time.
@@ -30,11 +31,14 @@ const MAX_LISTED_FAILURES: i64 = 100;
 pub struct DueSubscriber {
     pub id: SubscriberId,
     pub page: StatuspageId,
+    /// The number of other processes that claimed one of them and ended without an outcome.
+    pub crashes: u32,
 }
 
 from_row!(DueSubscriber, |row| Self {
     id: row.try_get::<Uuid, _>("subscriber_id")?.into(),
     page: row.try_get::<Uuid, _>("page_id")?.into(),
+    crashes: u32::try_from(row.try_get::<i64, _>("crashes")?).unwrap_or(0),
 });
 
 /// Messages of a subscriber that only this caller may send until the lease ends.
@@ -150,21 +154,25 @@ impl Store {
         let sql = either!(
             self,
             sqlite: concat!(
-                "select subscriber_id, page_id from statuspage_deliveries
-                 where queue = $1 and next_try <= $2 and lease_until <= $2
-                 and page_id not in (select unhex(value) from json_each($3))
-                 and page_id not in ",
+                "select d.subscriber_id, d.page_id, ",
+                crashes!("$5"),
+                " from statuspage_deliveries d
+                 where d.queue = $1 and d.next_try <= $2 and d.lease_until <= $2
+                 and d.page_id not in (select unhex(value) from json_each($3))
+                 and d.page_id not in ",
                 deleted_pages!(),
-                " order by next_try limit $4"
+                " order by d.next_try limit $4"
             ),
             postgres: concat!(
-                "select subscriber_id, page_id from statuspage_deliveries
-                 where queue = $1 and next_try <= $2 and lease_until <= $2
-                 and page_id not in (
+                "select d.subscriber_id, d.page_id, ",
+                crashes!("$5"),
+                " from statuspage_deliveries d
+                 where d.queue = $1 and d.next_try <= $2 and d.lease_until <= $2
+                 and d.page_id not in (
                      select cast(value as uuid) from json_array_elements_text(cast($3 as json)))
-                 and page_id not in ",
+                 and d.page_id not in ",
                 deleted_pages!(),
-                " order by next_try limit $4"
+                " order by d.next_try limit $4"
             )
         );
         let without: Vec<String> =
@@ -175,11 +183,17 @@ impl Store {
                 .bind(now.0)
                 .bind(json(&without))
                 .bind(i64::from(limit))
+                .bind(self.node.map(NodeId::uuid))
                 .fetch_all(db)
                 .await
         })?;
-        let mut seen = std::collections::HashSet::new();
-        rows.retain(|row| seen.insert(row.id));
+        // Of the rows of a subscriber, the one with the most crashes stands for all.
+        let mut crashes: HashMap<SubscriberId, u32> = HashMap::new();
+        for row in &rows {
+            let most = crashes.entry(row.id).or_default();
+            *most = row.crashes.max(*most);
+        }
+        rows.retain_mut(|row| crashes.remove(&row.id).map(|most| row.crashes = most).is_some());
         Ok(rows)
     }
 

@@ -4,13 +4,16 @@
 
 use serde_json::json;
 use uuid::Uuid;
-use wakeful_core::id::{EventId, IncidentId, IncidentUpdateId, StatuspageId, SubscriberId, TeamId};
+use wakeful_core::id::{
+    EventId, IncidentId, IncidentUpdateId, NodeId, StatuspageId, SubscriberId, TeamId,
+};
 use wakeful_core::statuspages::incident::{Incident, Update};
 use wakeful_core::statuspages::subscriber::{
     EventType, SubscriberKind, SubscriberSettings, announced, announces_postmortem, event_id,
 };
 use wakeful_core::time::Millis;
 
+use crate::claims::{count_claim, crashes_before};
 use crate::dialect::{Tx, either, from_row, read, within, write, write_lazily};
 use crate::{Result, Store};
 
@@ -25,6 +28,8 @@ pub struct ClaimedEvent {
     /// The last subscriber that was considered.
     pub progress: Option<SubscriberId>,
     pub lease: Millis,
+    /// The number of other processes that claimed it and ended before they wrote any deliveries.
+    pub crashes: u32,
     sequence: i64,
 }
 
@@ -36,6 +41,7 @@ from_row!(ClaimedEvent, |row| Self {
     update: row.try_get::<Uuid, _>("update_id")?.into(),
     progress: row.try_get::<Option<Uuid>, _>("progress")?.map(SubscriberId::from),
     lease: Millis(row.try_get("lease_until")?),
+    crashes: crashes_before(row.try_get("claims")?),
     sequence: row.try_get("sequence")?,
 });
 
@@ -156,10 +162,11 @@ impl Store {
         lease: Millis,
     ) -> Result<Option<ClaimedEvent>> {
         Ok(write!(self, |db| {
-            sqlx::query_as(
+            sqlx::query_as(concat!(
                 "update statuspage_events
-                 set lease_until = $2
-                 where id = (
+                 set lease_until = $2, ",
+                count_claim!("$3"),
+                " where id = (
                      select e.id from statuspage_events e
                      where e.completed is null and e.lease_until <= $1
                      and not exists (
@@ -170,11 +177,13 @@ impl Store {
                      limit 1)
                  and lease_until <= $1 and completed is null
                  returning id, page_id, incident_id, update_id, progress, lease_until, sequence,
+                     claims,
                      (select p.team_id from statuspages p
                       where p.id = statuspage_events.page_id) as team_id",
-            )
+            ))
             .bind(now.0)
             .bind(lease.0)
+            .bind(self.node.map(NodeId::uuid))
             .fetch_optional(db)
             .await
         })?)
@@ -203,7 +212,7 @@ impl Store {
     }
 
     /// Writes deliveries of an event, and how far it is: up to `progress`, or all of it. False if
-    /// the claim was lost.
+    /// the claim was lost. After that, only the claim of this node counts.
     pub async fn add_page_deliveries(
         &self,
         event: &ClaimedEvent,
@@ -215,7 +224,7 @@ impl Store {
         let is_claimed = within!(tx, |db| {
             sqlx::query(
                 "update statuspage_events
-                 set progress = coalesce($3, progress), completed = $4
+                 set progress = coalesce($3, progress), completed = $4, claims = 1
                  where id = $1 and lease_until = $2 and completed is null",
             )
             .bind(event.id.uuid())

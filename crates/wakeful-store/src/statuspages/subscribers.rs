@@ -65,6 +65,8 @@ impl SubscriberCounts {
 /// The email that asks for a confirmation, and what its link is recognized by.
 #[derive(Clone, Copy)]
 pub struct Confirmation<'a> {
+    /// Of the address that is asked, as if it were that of a subscriber.
+    pub recipient: Digest,
     pub token: Digest,
     pub until: Millis,
     pub mail: &'a Mail,

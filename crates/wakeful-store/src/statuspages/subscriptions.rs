@@ -150,6 +150,13 @@ impl Store {
     /// Deletes subscriptions that were never confirmed, and those that ended before `ended`.
     pub async fn prune_subscribers(&self, now: Millis, ended: Millis) -> Result<()> {
         write!(self, |db| {
+            sqlx::query("delete from confirmation_mails where at <= $1")
+                .bind(now.0 - CONFIRMATION_WINDOW)
+                .execute(db)
+                .await
+                .map(drop)
+        })?;
+        write!(self, |db| {
             sqlx::query(
                 "delete from subscribers
                  where (state = 'pending' and token_until <= $1) or ended < $2",
@@ -202,7 +209,9 @@ impl Store {
                 _ => {}
             }
         }
-        if confirmation.is_some() && self.was_asked(tx, *digest, now).await? {
+        if let Some(confirmation) = confirmation
+            && was_asked(tx, confirmation.recipient, now).await?
+        {
             return Ok(AddSubscriberOutcome::TooOften);
         }
         if known.is_none()
@@ -222,21 +231,13 @@ impl Store {
             sqlx::query(
                 "insert into subscribers
                  (id, page_id, kind, digest, address, secret, state, source, settings, token,
-                  token_until, confirmations, confirmations_since, created, confirmed)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)
+                  token_until, created, confirmed)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
                  on conflict (id) do update
                  set address = excluded.address, secret = excluded.secret, state = excluded.state,
                      settings = excluded.settings, token = excluded.token,
                      token_until = excluded.token_until, ended = null, failures = 0,
-                     confirmed = excluded.confirmed,
-                     confirmations = case
-                         when subscribers.confirmations_since > $15
-                         then subscribers.confirmations + excluded.confirmations
-                         else excluded.confirmations end,
-                     confirmations_since = case
-                         when subscribers.confirmations_since > $15
-                         then subscribers.confirmations_since
-                         else excluded.confirmations_since end",
+                     confirmed = excluded.confirmed",
             )
             .bind(id.uuid())
             .bind(subscriber.page.uuid())
@@ -249,34 +250,39 @@ impl Store {
             .bind(json(&subscriber.settings))
             .bind(confirmation.map(|one| one.token.0.to_vec()))
             .bind(confirmation.map(|one| one.until.0))
-            .bind(i64::from(confirmation.is_some()))
             .bind(now.0)
             .bind(confirmation.is_none().then_some(now.0))
-            .bind(now.0 - CONFIRMATION_WINDOW)
             .execute(db)
             .await?;
         });
         if let Some(confirmation) = confirmation {
+            within!(*tx, |db| {
+                sqlx::query("insert into confirmation_mails (recipient, at) values ($1, $2)")
+                    .bind(&confirmation.recipient.0[..])
+                    .bind(now.0)
+                    .execute(db)
+                    .await?;
+            });
             let sealed = mail::sealed(&self.keyring, confirmation.mail);
             mail::insert(tx, &sealed, now).await?;
         }
         Ok(AddSubscriberOutcome::Done(id))
     }
+}
 
-    /// Whether an address was asked for a confirmation as often as is allowed, by any page.
-    async fn was_asked(&self, tx: &mut Tx, digest: Digest, now: Millis) -> Result<bool> {
-        let asked: i64 = within!(*tx, |db| {
-            sqlx::query_scalar(
-                "select cast(coalesce(sum(confirmations), 0) as bigint) from subscribers
-                 where digest = $1 and confirmations_since > $2",
-            )
-            .bind(&digest.0[..])
-            .bind(now.0 - CONFIRMATION_WINDOW)
-            .fetch_one(db)
-            .await
-        })?;
-        Ok(asked >= MAX_CONFIRMATIONS)
-    }
+/// Whether the owner of an address was asked for a confirmation as often as is allowed, by any
+/// page, for whatever was to be subscribed.
+async fn was_asked(tx: &mut Tx, recipient: Digest, now: Millis) -> Result<bool> {
+    let asked: i64 = within!(*tx, |db| {
+        sqlx::query_scalar(
+            "select count(*) from confirmation_mails where recipient = $1 and at > $2",
+        )
+        .bind(&recipient.0[..])
+        .bind(now.0 - CONFIRMATION_WINDOW)
+        .fetch_one(db)
+        .await
+    })?;
+    Ok(asked >= MAX_CONFIRMATIONS)
 }
 
 /// The limit that another subscriber would exceed.

@@ -6,7 +6,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Client, DatabaseKind, User, send_raw, until};
+use wakeful_core::notifications::notifier::Kind;
+use wakeful_testkit::fakes::FakeService;
+use wakeful_testkit::{Client, DatabaseKind, Receiver, User, send_raw, until};
 
 use crate::process::{Installation, Server};
 
@@ -115,6 +117,50 @@ async fn behind_a_proxy_checks_and_webhooks_cannot_reach_this_machine() {
         "port": port.to_string(), "heartbeat_interval": 60});
     eve.client.post("monitor/try", &monitor).await.ok();
     accepted.join_next().await.unwrap().unwrap().unwrap();
+}
+
+/// What was saved while the service was private is of no use to a stranger once it is public.
+#[tokio::test]
+async fn what_was_saved_before_a_proxy_was_configured_cannot_reach_this_machine() {
+    let receiver = Receiver::start().await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
+    let server = installation.serve().await;
+    let eve = User::sign_up(&server.anonymous(), "eve@example.com").await;
+    let port: u16 = receiver.url.split(['/', ':']).nth(4).unwrap().parse().unwrap();
+    let origin = format!("http://127.0.0.1:{port}");
+    let mut notifiers = vec![
+        json!({"name": "x", "type": "webhook", "webhook": {"url": receiver.url}}),
+        json!({"name": "x", "type": "email", "email": {"hostname": "127.0.0.1", "port": port,
+            "security": "None", "ignore_tls_errors": false, "username": "", "password": "",
+            "from_email": "a@example.com", "to_email": "b@example.com", "to_cc": "",
+            "to_bcc": "", "subject": ""}}),
+    ];
+    for kind in [Kind::Ntfy, Kind::Alertmanager, Kind::Signal] {
+        let mut body = json!({"name": "x", "type": kind.as_str()});
+        body[kind.as_str()] = FakeService::settings_for(kind, &origin);
+        notifiers.push(body);
+    }
+    let mut saved = Vec::new();
+    for body in &notifiers {
+        let made = eve.client.post("notifier/save", body).await.json();
+        assert!(made["notifierid"].is_string(), "{made}");
+        saved.push(made["notifierid"].clone());
+    }
+    let first = json!({"notifierid": saved[0]});
+    eve.client.post("notifier/test", &first).await.ok();
+    assert_eq!(receiver.count(), 1, "it can be reached");
+    server.stop().await;
+
+    let installation = installation.set("SERVER_TRUSTED_PROXIES", "127.0.0.1");
+    let server = installation.serve().await;
+    let eve = eve.log_in(&server.anonymous()).await;
+    for (id, body) in saved.iter().zip(&notifiers) {
+        let answer = eve.client.post("notifier/test", &json!({"notifierid": id})).await;
+        answer.refused(502, "not_delivered");
+        assert!(answer.text.contains("network policy"), "{body}: {}", answer.text);
+    }
+    assert_eq!(receiver.count(), 1, "nothing has connected");
+    server.stop().await;
 }
 
 const SLOW: usize = 500;

@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
-use wakeful_core::backoff::MAX_CRASHES;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
 use wakeful_core::notifications::notifier::{DeliveryMode, Notifier};
@@ -18,16 +17,12 @@ use super::attempt::{self, ClaimedMessage, Completion};
 use super::limits::MINUTE;
 use super::survive::without_crashed;
 use super::turns::{Digest, InFlightCounts, Message, Picked, SLOW_AFTER, Turns};
+use crate::suspects::{InFlight, is_last_chance};
 use crate::{Engine, Result};
 
 /// The number of messages in flight during which a process has crashed before: after the
 /// next crash, only these few are suspect.
 const MAX_SUSPECTS: usize = 32;
-/// After this many crashes a message is sent alone, so that the next crash identifies the
-/// cause: no other suspect is started before it has finished, and no message at all before
-/// `ALONE_FOR` has passed.
-const ALONE_AFTER: u32 = MAX_CRASHES - 1;
-const ALONE_FOR: Duration = Duration::from_secs(1);
 /// Hints fetched at a time: per notifier, and in total.
 const NOTIFIER_BATCH: u32 = 200;
 const POLL_BATCH: u32 = 4_000;
@@ -75,17 +70,12 @@ struct Attempt {
 impl Attempt {
     /// Whether nothing else may be started yet.
     fn is_standalone(&self) -> bool {
-        is_last_chance(self.crashes) && self.begun.elapsed() < ALONE_FOR
+        InFlight { crashes: self.crashes, begun: self.begun }.is_alone()
     }
 
     fn is_slow(&self) -> bool {
         self.begun.elapsed() >= SLOW_AFTER
     }
-}
-
-/// Whether a message is given up after one more crash.
-fn is_last_chance(crashes: u32) -> bool {
-    (ALONE_AFTER..MAX_CRASHES).contains(&crashes)
 }
 
 impl Dispatcher {

@@ -31,6 +31,7 @@ use wakeful_store::{ClaimedMessages, DueSubscriber, PageQueue};
 use super::survive::{defect, survived};
 use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::mail::templates::EmailText;
+use crate::suspects::{InFlight, is_last_chance, may_start};
 use crate::{Engine, Result, failpoint, random};
 
 /// Twice as long as any attempt may take.
@@ -55,8 +56,12 @@ pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: 
     let mut due_work = DueWorkReader::default();
     let mut next_count = Instant::now();
     while !shutdown.is_cancelled() {
-        for queue in [&mut mail, &mut remote] {
-            if let Err(error) = queue.start(&engine, &contents).await {
+        let started = [
+            mail.start(&engine, &contents, &remote.in_flight()).await,
+            remote.start(&engine, &contents, &mail.in_flight()).await,
+        ];
+        for result in started {
+            if let Err(error) = result {
                 tracing::warn!(error = %ErrorChain(&error), "reading messages to subscribers failed, retrying in {} s", POLL_INTERVAL.as_secs());
             }
         }
@@ -102,7 +107,7 @@ struct Queue {
     max: usize,
     max_per_page: usize,
     due: VecDeque<DueSubscriber>,
-    in_flight: HashMap<SubscriberId, StatuspageId>,
+    in_flight: HashMap<SubscriberId, (StatuspageId, InFlight)>,
     tasks: JoinSet<(SubscriberId, MailSession)>,
     /// Connections to the mail server that no attempt uses now.
     sessions: Vec<MailSession>,
@@ -114,24 +119,40 @@ impl Queue {
         Self { queue, max, max_per_page, due, in_flight, tasks: JoinSet::new(), sessions }
     }
 
-    /// Starts as many attempts as there is room for.
-    async fn start(&mut self, engine: &Engine, contents: &Arc<Contents>) -> Result<()> {
+    fn in_flight(&self) -> Vec<InFlight> {
+        self.in_flight.values().map(|(_, attempt)| *attempt).collect()
+    }
+
+    /// Starts as many attempts as there is room for, besides those of the other queue.
+    async fn start(
+        &mut self,
+        engine: &Engine,
+        contents: &Arc<Contents>,
+        others: &[InFlight],
+    ) -> Result<()> {
         if self.in_flight.len() >= self.max {
             return Ok(());
         }
         if self.due.is_empty() {
             let now = engine.now();
-            let found =
+            let mut found =
                 engine.store().due_subscribers(self.queue, &self.full_pages(), now, BATCH).await?;
+            found.sort_by_key(|one| !is_last_chance(one.crashes));
             self.due = found.into();
         }
         while self.in_flight.len() < self.max {
             let Some(next) = self.due.pop_front() else { break };
-            let of_page = self.in_flight.values().filter(|page| **page == next.page).count();
-            if self.in_flight.contains_key(&next.id) || of_page >= self.max_per_page {
+            let own = self.in_flight.values();
+            let of_page = own.clone().filter(|(page, _)| *page == next.page).count();
+            let all = own.map(|(_, attempt)| *attempt).chain(others.iter().copied());
+            if self.in_flight.contains_key(&next.id)
+                || of_page >= self.max_per_page
+                || !may_start(next.crashes, all)
+            {
                 continue;
             }
-            self.in_flight.insert(next.id, next.page);
+            let begun = InFlight { crashes: next.crashes, begun: Instant::now() };
+            self.in_flight.insert(next.id, (next.page, begun));
             let (engine, contents) = (engine.clone(), Arc::clone(contents));
             let (queue, mut session) = (self.queue, self.sessions.pop().unwrap_or_default());
             self.tasks.spawn(async move {
@@ -150,9 +171,9 @@ impl Queue {
 
     /// Pages with as many messages in flight as they may have.
     fn full_pages(&self) -> Vec<StatuspageId> {
-        let pages: HashSet<StatuspageId> = self.in_flight.values().copied().collect();
+        let pages: HashSet<StatuspageId> = self.in_flight.values().map(|(page, _)| *page).collect();
         let is_full = |page: &StatuspageId| {
-            self.in_flight.values().filter(|one| *one == page).count() >= self.max_per_page
+            self.in_flight.values().filter(|(one, _)| one == page).count() >= self.max_per_page
         };
         pages.into_iter().filter(is_full).collect()
     }
@@ -307,6 +328,7 @@ async fn attempt(
     let Some(first) = news.first() else {
         return give_up(engine, &claimed, "the update has been deleted").await;
     };
+    failpoint::with("while-sending", &first.incident.title);
     let Some(page) = contents.page(engine, claimed.subscriber.page, first.incident).await? else {
         return give_up(engine, &claimed, "the status page has been deleted").await;
     };

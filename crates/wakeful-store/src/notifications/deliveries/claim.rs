@@ -9,6 +9,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use super::sent_mails::sent_sql;
+use crate::claims::{count_claim, crashes, crashes_before, undo_claim};
 use crate::deletion::deleted_monitors;
 use crate::dialect::{either, from_row, read, within, write, write_lazily};
 use crate::{Result, Store};
@@ -117,49 +118,10 @@ pub(crate) fn optional_json<T: DeserializeOwned>(text: Option<&str>) -> sqlx::Re
     value.map_err(|error| sqlx::Error::Decode(error.into()))
 }
 
-/// Claims without an outcome, excluding the caller's own.
-pub(crate) fn crashes_before(claims: i64) -> u32 {
-    u32::try_from(claims - 1).unwrap_or(0)
-}
-
 macro_rules! claimed {
     () => {
         "id, eventid, team_id, notifier_id, alert_id, kind, body, attempts, created,
          last_answer, left_to, recipients, lease_until, claims"
-    };
-}
-
-/// Counts a node's claim of a row. A node that claims a row again has not ended in
-/// between, so it counts once.
-macro_rules! count_claim {
-    ($node:literal) => {
-        concat!(
-            "claims = case when claims > 0 and claimed_by = ",
-            $node,
-            " then claims else claims + 1 end, claimed_by = ",
-            $node
-        )
-    };
-}
-pub(crate) use count_claim;
-
-/// Claims of the row `d` by other nodes.
-macro_rules! crashes {
-    ($node:literal) => {
-        concat!(
-            "case when d.claims > 0 and d.claimed_by = ",
-            $node,
-            " then d.claims - 1 else d.claims end as crashes"
-        )
-    };
-}
-pub(crate) use crashes;
-
-/// Undoes a claim of this node, as if it had not been made.
-macro_rules! undo_claim {
-    () => {
-        "lease_until = 0, claims = case when claims > 0 then claims - 1 else 0 end,
-         claimed_by = null"
     };
 }
 
@@ -419,89 +381,5 @@ impl Store {
                 .map(|_| ())
         })?;
         Ok(())
-    }
-
-    /// Undoes all claims of this node when it shuts down: other nodes may send the
-    /// messages, and it does not count as a crash.
-    pub async fn release_claims(&self) -> Result<()> {
-        let mut tx = self.begin().await?;
-        within!(tx, |db| {
-            for sql in [
-                concat!(
-                    "update deliveries set ",
-                    undo_claim!(),
-                    " where claimed_by = $1 and next_try is not null and claims > 0"
-                ),
-                concat!(
-                    "update mails set ",
-                    undo_claim!(),
-                    " where claimed_by = $1 and next_try is not null and claims > 0"
-                ),
-                concat!(
-                    "update statuspage_deliveries set ",
-                    undo_claim!(),
-                    " where claimed_by = $1 and next_try is not null and claims > 0"
-                ),
-            ] {
-                let node = self.node.map(NodeId::uuid);
-                sqlx::query(sql).bind(node).execute(&mut *db).await?;
-            }
-            Ok::<_, sqlx::Error>(())
-        })?;
-        tx.commit().await
-    }
-
-    /// Ends the leases of a dead process; its claims still count. Only for a single
-    /// node: no other process is sending what it finds claimed at startup.
-    pub async fn release_all_claims(&self) -> Result<u64> {
-        let mails = write!(self, |db| {
-            sqlx::query("update mails set lease_until = 0 where lease_until > 0")
-                .execute(db)
-                .await
-                .map(|done| done.rows_affected())
-        })?;
-        let deliveries = write!(self, |db| {
-            sqlx::query(
-                "update deliveries set lease_until = 0
-                 where next_try is not null and lease_until > 0",
-            )
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected())
-        })?;
-        let payments = write!(self, |db| {
-            sqlx::query(
-                "update payment_attempts set lease_until = 0
-                 where state in ('waiting', 'refund') and lease_until > 0",
-            )
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected())
-        })?;
-        let streams = write!(self, |db| {
-            sqlx::query("update audit_streams set lease_until = 0 where lease_until > 0")
-                .execute(db)
-                .await
-                .map(|done| done.rows_affected())
-        })?;
-        let pages = write!(self, |db| {
-            sqlx::query(
-                "update statuspage_deliveries set lease_until = 0
-                 where next_try is not null and lease_until > 0",
-            )
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected())
-        })?;
-        let events = write!(self, |db| {
-            sqlx::query(
-                "update statuspage_events set lease_until = 0
-                 where completed is null and lease_until > 0",
-            )
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected())
-        })?;
-        Ok(mails + deliveries + payments + streams + pages + events)
     }
 }

@@ -14,8 +14,8 @@ mod search;
 mod sent_mails;
 
 pub(crate) use announcements::withdraw_announcements;
+pub(crate) use claim::optional_json;
 pub use claim::{ClaimedDelivery, DeliveryClaim, DueGroup, LimitedClaim, MessageLimit};
-pub(crate) use claim::{count_claim, crashes_before, optional_json};
 pub use list::{ListedDelivery, ResendOutcome};
 pub use outbox::NewDeliveries;
 pub(crate) use outbox::OutboxSignal;

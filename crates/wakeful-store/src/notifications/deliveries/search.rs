@@ -8,7 +8,7 @@ use wakeful_core::id::{DeliveryId, NodeId, NotifierId, TeamId};
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::time::Millis;
 
-use super::claim::crashes;
+use crate::claims::crashes;
 use crate::deletion::deleted_monitors;
 use crate::dialect::{either, from_row, read};
 use crate::history::record::SimpleUuid;
