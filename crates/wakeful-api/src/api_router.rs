@@ -51,8 +51,9 @@ impl Routes {
         H: Handler<T, Api>,
         T: 'static,
     {
-        let filters = P::methods().iter().map(filter);
-        let filter = filters.reduce(MethodFilter::or).expect("a path has a method");
+        let methods = P::methods();
+        let filter =
+            methods.iter().map(filter).reduce(MethodFilter::or).expect("a path has a method");
         self.handlers.push((P::path(), on(filter, handler)));
         self
     }
