@@ -38,6 +38,7 @@ mod oncall;
 mod openapi;
 mod page_domains;
 mod page_formats;
+mod page_leaks;
 mod page_session;
 mod password;
 mod payment_callback;
