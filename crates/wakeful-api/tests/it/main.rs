@@ -39,6 +39,7 @@ mod openapi;
 mod page_domains;
 mod page_formats;
 mod page_leaks;
+mod page_limits;
 mod page_session;
 mod password;
 mod payment_callback;
