@@ -23,6 +23,7 @@ mod raw_rows;
 mod receiver;
 mod smtp_server;
 mod stopwatch;
+mod visitors;
 mod wait;
 
 pub use alerts::process_alerts;
@@ -44,6 +45,7 @@ pub use raw_rows::{Column, number};
 pub use receiver::{Hook, Receiver};
 pub use smtp_server::{ReceivedMail, SmtpSecurity, SmtpServer};
 pub use stopwatch::Stopwatch;
+pub use visitors::Visitors;
 pub use wait::until;
 
 /// Runs each test on both databases: `both_databases! { async fn name(setup: Setup) { … } }`

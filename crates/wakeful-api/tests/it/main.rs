@@ -40,6 +40,7 @@ mod page_domains;
 mod page_formats;
 mod page_leaks;
 mod page_limits;
+mod page_outages;
 mod page_session;
 mod password;
 mod payment_callback;
