@@ -1,8 +1,8 @@
 /** Public status pages as visitors see them: without scripts, and checked by axe in every language and color scheme. */
 import type { Page } from "@playwright/test";
 import { axeViolations, COLOR_RULES, horizontalOverflow } from "./axe";
-import { expect, test, type Service } from "./service";
-import { createPage, languages } from "./statuspage";
+import { expect, test } from "./service";
+import { createPage, emailedPath, languages, subscriptionPaths } from "./statuspage";
 
 /** Opens a page once it shows what was created last; without a script, it has to be loaded again. */
 async function openWhole(page: Page, url: string) {
@@ -10,17 +10,6 @@ async function openWhole(page: Page, url: string) {
     await page.goto(url);
     expect(await page.getByRole("main").textContent({ timeout: 2_000 })).toContain("Database upgrade");
   }).toPass();
-}
-
-/** The path on the page of the newest link of a kind in the emails to an address, once one has arrived. */
-async function emailedPath(service: Service, email: string, kind: "confirm" | "manage"): Promise<string> {
-  const newest = () => {
-    const mails = service.mails().filter((mail) => mail.includes(email));
-    const links = mails.map((mail) => new RegExp(`/${kind}/[\\w-]+`).exec(mail.replaceAll("=\r\n", ""))?.[0]);
-    return links.findLast((link) => link !== undefined) ?? "";
-  };
-  await expect.poll(newest, { timeout: 30_000 }).not.toBe("");
-  return newest();
 }
 
 test.describe("without scripts", () => {
@@ -145,6 +134,31 @@ test("axe finds nothing on public pages, in every language and both color scheme
   const locked = await createPage(member.api, { name: "Locked", access: "password", password: "open sesame" });
   await page.goto(locked.url);
   await expectAccessible(page, "the locked page");
+});
+
+test("axe finds nothing in the forms and links of subscribers, nor in the frame for other sites", async ({
+  page,
+  member,
+  service,
+  request,
+}) => {
+  test.setTimeout(120_000);
+  const shown = await createPage(member.api, { subscribe: { email: true, choose: true, webhook: true } });
+  const { confirm, manage, unsubscribe } = await subscriptionPaths(member.api, service, request, shown);
+  for (const path of ["/subscribe", confirm, manage, unsubscribe, "/embed"]) {
+    for (const language of ["en", "ar"]) {
+      const name = `${path.split("/")[1] ?? ""}, ${language}`;
+      expect((await page.goto(`${shown.url}${path}?lang=${language}`))?.status(), name).toBe(200);
+      await expectAccessible(page, name, language === "en");
+    }
+  }
+  await page.goto(`${shown.url}/subscribe`);
+  await page.getByRole("checkbox", { name: "Incidents" }).uncheck();
+  await page.getByRole("checkbox", { name: "Maintenance" }).uncheck();
+  await page.getByLabel("Email address").fill("ann@example.com");
+  await page.getByRole("button", { name: "Subscribe to updates" }).click();
+  await expect(page.getByRole("alert")).toBeVisible();
+  await expectAccessible(page, "the form with an error", false);
 });
 
 test("with its script, a page shows a change without a reload, keeps the focus, and asks no other host", async ({

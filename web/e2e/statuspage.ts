@@ -1,5 +1,6 @@
 /** A status page with something of everything. */
-import type { Api } from "./service";
+import type { APIRequestContext } from "@playwright/test";
+import { expect, type Api, type Service } from "./service";
 
 export const languages = ["en", "de", "fr", "es", "nl", "pt", "ja", "ar"] as const;
 
@@ -55,4 +56,30 @@ export async function createPage(api: Api, extra: object = {}): Promise<Shown> {
     update: { status: "scheduled", body: "Ten minutes." },
   });
   return { pageid: statuspage.pageid, url: statuspage.url, incidentid: incident.incidentid, componentid };
+}
+
+/** The path on the page of the newest link of a kind in the emails to an address, once one has arrived. */
+export async function emailedPath(service: Service, email: string, kind: "confirm" | "manage"): Promise<string> {
+  const newest = () => {
+    const mails = service.mails().filter((mail) => mail.includes(email));
+    const links = mails.map((mail) => new RegExp(`/${kind}/[\\w-]+`).exec(mail.replaceAll("=\r\n", ""))?.[0]);
+    return links.findLast((link) => link !== undefined) ?? "";
+  };
+  await expect.poll(newest, { timeout: 30_000 }).not.toBe("");
+  return newest();
+}
+
+/** The links of a subscription that waits for its confirmation, and of one that receives updates. */
+export async function subscriptionPaths(api: Api, service: Service, request: APIRequestContext, shown: Shown) {
+  const address = (name: string) => `${name}-${shown.pageid.slice(-12)}@example.com`;
+  const [pending, active] = [address("pending"), address("active")];
+  await api.post(`statuspage/${shown.pageid}/subscribers/import`, { consent: true, subscribers: [{ address: active }] });
+  await api.post(`incident/${shown.incidentid}/update/save`, { status: "identified", body: "A slow disk.", notify: true });
+  await expect(async () => {
+    const answer = await request.post(`${shown.url}/subscribe`, { form: { email: pending, incidents: "on" } });
+    expect(answer.status()).toBe(200);
+  }).toPass();
+  const confirm = await emailedPath(service, pending, "confirm");
+  const manage = await emailedPath(service, active, "manage");
+  return { confirm, manage, unsubscribe: manage.replace("/manage/", "/unsubscribe/") };
 }

@@ -24,6 +24,7 @@ mod receiver;
 mod signed_zones;
 mod smtp_server;
 mod stopwatch;
+mod visitors;
 mod wait;
 
 pub use alerts::process_alerts;
@@ -46,6 +47,7 @@ pub use receiver::{Hook, Receiver};
 pub use signed_zones::SignedZones;
 pub use smtp_server::{ReceivedMail, SmtpSecurity, SmtpServer};
 pub use stopwatch::Stopwatch;
+pub use visitors::Visitors;
 pub use wait::{until, until_within};
 
 /// Runs each test on both databases: `both_databases! { async fn name(setup: Setup) { … } }`

@@ -4,8 +4,10 @@ use askama::Template;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use wakeful_core::statuspages::Language;
+use wakeful_core::statuspages::snapshot::Snapshot;
 
 use super::assets;
+use super::render::Context;
 use super::respond;
 use super::view::View;
 use super::visit::Visit;
@@ -41,30 +43,27 @@ impl Default for Notice<'_> {
     }
 }
 
-impl Notice<'_> {
-    pub(super) fn respond(&self, status: StatusCode) -> Response {
-        respond::form(status, self.render().unwrap_or_default())
-    }
-}
-
 /// A message on a page.
 pub(super) fn notice(visit: &Visit, heading: &str, text: &str) -> Response {
-    on_page(visit, Notice { heading, text, ..Notice::default() }, StatusCode::OK)
+    let notice = Notice { heading, text, ..Notice::default() };
+    respond::form(StatusCode::OK, on_page(&visit.snapshot, visit.context(false), notice))
 }
 
 /// A link that is not valid, on a page that the visitor may know of.
 pub(super) fn invalid_link(visit: &Visit) -> Response {
-    let heading = visit.context(false).language.subscriptions().link_invalid;
-    on_page(visit, Notice { heading, ..Notice::default() }, StatusCode::NOT_FOUND)
+    let context = visit.context(false);
+    let heading = context.language.subscriptions().link_invalid;
+    let notice = Notice { heading, ..Notice::default() };
+    respond::form(StatusCode::NOT_FOUND, on_page(&visit.snapshot, context, notice))
 }
 
 /// A notice in the language of a visitor, with the name of the page and a link to it.
-pub(super) fn on_page(visit: &Visit, notice: Notice<'_>, status: StatusCode) -> Response {
-    let context = visit.context(false);
-    let v = View::new(&visit.snapshot, context.language, context.base);
+pub(super) fn on_page(snapshot: &Snapshot, context: Context<'_>, notice: Notice<'_>) -> String {
+    let v = View::new(snapshot, context.language, context.base);
     let (name, href) = (v.name(), v.href(""));
     let link = notice.button.is_none().then_some((href.as_str(), v.m.current_status));
-    Notice { language: context.language, name: &name, link, ..notice }.respond(status)
+    let notice = Notice { language: context.language, name: &name, link, ..notice };
+    notice.render().unwrap_or_default()
 }
 
 /// A link that is not valid, whatever the page: a message for browsers.
@@ -73,5 +72,6 @@ pub(super) fn unknown_link(request: &HeaderMap) -> Response {
         return respond::not_found(request);
     }
     let heading = Language::English.subscriptions().link_invalid;
-    Notice { heading, ..Notice::default() }.respond(StatusCode::NOT_FOUND)
+    let notice = Notice { heading, ..Notice::default() };
+    respond::form(StatusCode::NOT_FOUND, notice.render().unwrap_or_default())
 }

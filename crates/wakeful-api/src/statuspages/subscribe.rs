@@ -10,7 +10,7 @@ use wakeful_engine::Error;
 use super::form::Class;
 use super::notice::notice;
 use super::respond;
-use super::subscribe_form::{Entered, is_form, new_form, read};
+use super::subscribe_form::{Entered, is_form, new_form, read, respond_with};
 use super::visit::{Visit, visit};
 use crate::app::Api;
 use crate::body::FormBody;
@@ -40,7 +40,8 @@ pub(super) async fn form(
 ) -> Result<Response, Response> {
     let (parts, _) = request.into_parts();
     let visit = offered(&api, &slug, parts, Class::Html).await?;
-    Ok(new_form(&visit, &Entered::default(), None))
+    let context = visit.context(false);
+    Ok(respond_with(new_form(&visit.snapshot, context, &Entered::default(), None), None))
 }
 
 pub(super) async fn subscribe(
@@ -100,7 +101,11 @@ async fn post(
             let message = Language::English.subscriptions().check_inbox;
             Json(json!({"success": true, "message": message})).into_response()
         }
-        Err(wrong) if is_form => new_form(&visit, &entered, Some(wrong)),
+        Err(wrong) if is_form => {
+            let context = visit.context(false);
+            let form = new_form(&visit.snapshot, context, &entered, Some(wrong));
+            respond_with(form, Some(wrong))
+        }
         Err((field, why)) => {
             fields.refuse(field, why);
             match fields.finish(None::<()>) {

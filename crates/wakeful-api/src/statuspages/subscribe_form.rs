@@ -12,6 +12,7 @@ use wakeful_core::statuspages::snapshot::Snapshot;
 use wakeful_core::statuspages::subscriber::{SubscribedKind, SubscriberKind, SubscriberSettings};
 use wakeful_engine::SubscriberDraft;
 
+use super::render::Context;
 use super::respond;
 use super::view::View;
 use super::visit::Visit;
@@ -41,14 +42,6 @@ struct Form<'a> {
     error_in: &'static str,
     error: &'static str,
     unsubscribe: Option<String>,
-}
-
-impl Form<'_> {
-    fn respond(&self) -> Response {
-        let is_wrong = !self.error_in.is_empty();
-        let status = if is_wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-        respond::form(status, self.render().unwrap_or_default())
-    }
 }
 
 /// A section that can be chosen, with its components.
@@ -194,11 +187,23 @@ fn offered_kinds(snapshot: &Snapshot) -> Vec<(SubscriberKind, &'static str)> {
     .collect()
 }
 
-pub(super) fn new_form(visit: &Visit, entered: &Entered, wrong: Option<Wrong>) -> Response {
-    let context = visit.context(false);
-    let v = View::new(&visit.snapshot, context.language, context.base);
+/// A form, with what is wrong with it.
+pub(super) fn respond_with(form: String, wrong: Option<Wrong>) -> Response {
+    let is_wrong = wrong.is_some();
+    let status = if is_wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    respond::form(status, form)
+}
+
+/// The form that subscribes.
+pub(super) fn new_form(
+    snapshot: &Snapshot,
+    context: Context<'_>,
+    entered: &Entered,
+    wrong: Option<Wrong>,
+) -> String {
+    let v = View::new(snapshot, context.language, context.base);
     let s = context.language.subscriptions();
-    let kinds = offered_kinds(&visit.snapshot);
+    let kinds = offered_kinds(snapshot);
     let first = kinds.first().map_or(SubscriberKind::Email, |(kind, _)| *kind);
     let chosen = entered.kind.unwrap_or(first);
     let (error_in, error) = wrong.unwrap_or_default();
@@ -215,15 +220,15 @@ pub(super) fn new_form(visit: &Visit, entered: &Entered, wrong: Option<Wrong>) -
         kinds: kinds.into_iter().map(|(kind, label)| (kind, label, kind == chosen)).collect(),
         incidents: entered.settings.kinds.contains(&SubscribedKind::Incidents),
         maintenance: entered.settings.kinds.contains(&SubscribedKind::Maintenance),
-        sections: choices(&visit.snapshot, &v, &entered.settings.scope),
-        languages: languages(&visit.snapshot, language),
+        sections: choices(snapshot, &v, &entered.settings.scope),
+        languages: languages(snapshot, language),
         error_in,
         error,
         unsubscribe: None,
         v,
         s,
     };
-    form.respond()
+    form.render().unwrap_or_default()
 }
 
 /// The languages of the page, and which of them is chosen.
@@ -258,15 +263,15 @@ fn choices(snapshot: &Snapshot, v: &View<'_>, scope: &Scope) -> Vec<Choice> {
 
 /// The form that changes what a subscriber receives.
 pub(super) fn manage_form(
-    visit: &Visit,
+    snapshot: &Snapshot,
+    context: Context<'_>,
     token: &str,
     settings: &SubscriberSettings,
     is_locked: bool,
     notice: Option<&'static str>,
     wrong: Option<Wrong>,
-) -> Response {
-    let context = visit.context(false);
-    let v = View::new(&visit.snapshot, context.language, context.base);
+) -> String {
+    let v = View::new(snapshot, context.language, context.base);
     let s = context.language.subscriptions();
     let (error_in, error) = wrong.unwrap_or_default();
     let form = Form {
@@ -281,17 +286,13 @@ pub(super) fn manage_form(
         has_address: false,
         incidents: settings.kinds.contains(&SubscribedKind::Incidents),
         maintenance: settings.kinds.contains(&SubscribedKind::Maintenance),
-        sections: if is_locked {
-            Vec::new()
-        } else {
-            choices(&visit.snapshot, &v, &settings.scope)
-        },
-        languages: languages(&visit.snapshot, settings.language),
+        sections: if is_locked { Vec::new() } else { choices(snapshot, &v, &settings.scope) },
+        languages: languages(snapshot, settings.language),
         error_in,
         error,
         unsubscribe: Some(v.href(&format!("/unsubscribe/{token}"))),
         v,
         s,
     };
-    form.respond()
+    form.render().unwrap_or_default()
 }

@@ -1,18 +1,23 @@
 //! The links in the emails of subscribers: the confirmation, what to receive, and the end. A link
 //! shows a page with a button, so that programs that open links change nothing.
 
+use askama::Template as _;
 use axum::extract::{FromRequest as _, Path, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use wakeful_core::notifications::notifier::SigningSecret;
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::i18n::fill;
+use wakeful_core::statuspages::snapshot::Snapshot;
 use wakeful_core::statuspages::subscriber::{Subscriber, SubscriberSettings, SubscriberState};
 use wakeful_engine::{Confirmed, Error};
 
 use super::access::Admission;
 use super::form::Class;
-use super::notice::{Notice, invalid_link, notice, on_page, unknown_link};
+use super::notice::{Notice, invalid_link, on_page, unknown_link};
+use super::render::Context;
+use super::respond;
 use super::subscribe_form::{self, is_form, kinds, scope};
 use super::view::View;
 use super::visit::{Visit, visit};
@@ -37,21 +42,38 @@ pub(super) async fn confirm_form(
     let found = api.engine().subscriber_to_confirm(&token).await.map_err(failed)?;
     Ok(match found {
         Some(subscriber) if subscriber.page == visit.page.id => {
-            confirmation(&visit, &token, None, StatusCode::OK)
+            let context = visit.context(false);
+            respond::form(StatusCode::OK, confirmation(&visit.snapshot, context, &token, None))
         }
         _ => invalid_link(&visit),
     })
 }
 
-fn confirmation(visit: &Visit, token: &str, error: Option<&str>, status: StatusCode) -> Response {
-    let context = visit.context(false);
-    let v = View::new(&visit.snapshot, context.language, context.base);
+/// The button that confirms.
+pub(super) fn confirmation(
+    snapshot: &Snapshot,
+    context: Context<'_>,
+    token: &str,
+    error: Option<&str>,
+) -> String {
+    let v = View::new(snapshot, context.language, context.base);
     let texts = context.language.subscriptions();
     let (name, action) = (v.name(), v.href(&format!("/confirm/{token}")));
     let text = fill(texts.confirm_text, &[("page", &name)]);
     let button = Some((action.as_str(), texts.confirm));
     let notice = Notice { heading: texts.confirm, text: &text, error, button, ..Notice::default() };
-    on_page(visit, notice, status)
+    on_page(snapshot, context, notice)
+}
+
+/// After it, with the secret of a webhook.
+pub(super) fn confirmed(snapshot: &Snapshot, context: Context<'_>, secret: Option<&str>) -> String {
+    let texts = context.language.subscriptions();
+    let text = match secret {
+        None => texts.confirmed.to_owned(),
+        Some(_) => format!("{} {}", texts.confirmed, texts.secret_once),
+    };
+    let notice = Notice { heading: texts.confirm, text: &text, secret, ..Notice::default() };
+    on_page(snapshot, context, notice)
 }
 
 pub(super) async fn confirm(
@@ -61,20 +83,18 @@ pub(super) async fn confirm(
 ) -> Result<Response, Response> {
     let (parts, _) = request.into_parts();
     let visit = visit(&api, &slug, parts).await?;
-    let texts = visit.context(false).language.subscriptions();
-    let confirmed = api.engine().confirm_subscriber(&visit.page, &token, visit.client).await;
-    Ok(match confirmed.map_err(failed)? {
-        Confirmed::Done(None) => notice(&visit, texts.confirm, texts.confirmed),
-        Confirmed::Done(Some(secret)) => {
-            let text = format!("{} {}", texts.confirmed, texts.secret_once);
-            let secret = Some(secret.expose());
-            let notice =
-                Notice { heading: texts.confirm, text: &text, secret, ..Notice::default() };
-            on_page(&visit, notice, StatusCode::OK)
+    let (snapshot, context) = (&visit.snapshot, visit.context(false));
+    let done = api.engine().confirm_subscriber(&visit.page, &token, visit.client).await;
+    Ok(match done.map_err(failed)? {
+        Confirmed::Done(secret) => {
+            let secret = secret.as_ref().map(SigningSecret::expose);
+            respond::form(StatusCode::OK, confirmed(snapshot, context, secret))
         }
         Confirmed::Refused(answer) => {
+            let texts = context.language.subscriptions();
             let error = fill(texts.webhook_failed, &[("answer", &answer)]);
-            confirmation(&visit, &token, Some(&error), StatusCode::UNPROCESSABLE_ENTITY)
+            let form = confirmation(snapshot, context, &token, Some(&error));
+            respond::form(StatusCode::UNPROCESSABLE_ENTITY, form)
         }
         Confirmed::Invalid => invalid_link(&visit),
     })
@@ -107,7 +127,11 @@ pub(super) async fn manage_form(
 ) -> Result<Response, Response> {
     let (parts, _) = request.into_parts();
     let (visit, subscriber, is_locked) = managed(&api, &slug, &token, parts).await?;
-    Ok(subscribe_form::manage_form(&visit, &token, &subscriber.settings, is_locked, None, None))
+    let (snapshot, context, settings) =
+        (&visit.snapshot, visit.context(false), &subscriber.settings);
+    let form =
+        subscribe_form::manage_form(snapshot, context, &token, settings, is_locked, None, None);
+    Ok(subscribe_form::respond_with(form, None))
 }
 
 pub(super) async fn manage(
@@ -136,9 +160,19 @@ pub(super) async fn manage(
         kinds: kinds(&mut fields, is_form),
         format: subscriber.settings.format,
     };
-    let texts = visit.context(false).language.subscriptions();
+    let context = visit.context(false);
+    let texts = context.language.subscriptions();
     let shown = |notice, wrong| {
-        subscribe_form::manage_form(&visit, &token, &settings, is_locked, notice, wrong)
+        let form = subscribe_form::manage_form(
+            &visit.snapshot,
+            context,
+            &token,
+            &settings,
+            is_locked,
+            notice,
+            wrong,
+        );
+        subscribe_form::respond_with(form, wrong)
     };
     if settings.kinds.is_empty() {
         return Ok(shown(None, Some(("kinds", texts.choose_one))));
@@ -182,24 +216,28 @@ async fn ending(
     is_over: bool,
 ) -> Response {
     let language = subscriber.map_or(Language::English, |one| one.settings.language);
-    let texts = language.subscriptions();
     let page = match subscriber {
         Some(one) => api.engine().page_name(one.page).await.unwrap_or_default(),
         None => None,
     };
-    let page = page.unwrap_or_default();
-    let text = if is_over {
-        texts.unsubscribed.to_owned()
-    } else {
-        fill(texts.unsubscribe_text, &[("page", &page)])
+    let button = (!is_over).then_some(token);
+    respond::form(StatusCode::OK, end(language, &page.unwrap_or_default(), button))
+}
+
+/// The button that unsubscribes, or what is shown after it.
+pub(super) fn end(language: Language, page: &str, token: Option<&str>) -> String {
+    let texts = language.subscriptions();
+    let text = match token {
+        None => texts.unsubscribed.to_owned(),
+        Some(_) => fill(texts.unsubscribe_text, &[("page", page)]),
     };
     let notice = Notice {
         language,
-        name: &page,
+        name: page,
         heading: texts.unsubscribe,
         text: &text,
-        button: (!is_over).then_some((token, texts.unsubscribe)),
+        button: token.map(|token| (token, texts.unsubscribe)),
         ..Notice::default()
     };
-    notice.respond(StatusCode::OK)
+    notice.render().unwrap_or_default()
 }

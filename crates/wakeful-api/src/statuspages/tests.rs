@@ -2,9 +2,7 @@
 
 use flate2::Compression;
 use serde_json::Value;
-use std::path::Path;
 use wakeful_core::statuspages::Language;
-use wakeful_core::statuspages::badge::Style;
 use wakeful_core::statuspages::snapshot::{ComponentFigures, OutageSpan, ResponseDay, Snapshot};
 use wakeful_core::time::Millis;
 
@@ -13,11 +11,10 @@ use super::feeds::{Entries, Format};
 use super::render::{self, Context, Way};
 use super::sample::{self, NOW};
 use super::v2::Document;
-use super::{calendar, embed, feeds, json, kuma, v2};
+use super::{assets, calendar, embed, feeds, json, v2};
 use crate::compression::gzip;
 
-/// How many days of history the stored outputs show.
-const SNAPSHOT_DAYS: usize = 5;
+mod outputs;
 
 fn context(language: Language) -> Context<'static> {
     Context { language, base: "/status/acme", unlocked: false }
@@ -41,7 +38,7 @@ fn documents(snapshot: &Snapshot, language: Language) -> Vec<(&'static str, Stri
     let context = context(language);
     let api = snapshot.component("api").expect("a component");
     let incident = &snapshot.past[0];
-    vec![
+    [
         ("front", render::front(snapshot, context)),
         ("component", render::component(snapshot, api, Some(&figures(snapshot)), context)),
         ("incident", render::incident(snapshot, incident, context)),
@@ -53,6 +50,9 @@ fn documents(snapshot: &Snapshot, language: Language) -> Vec<(&'static str, Stri
         ("not found", render::not_found()),
         ("starting", render::starting()),
     ]
+    .into_iter()
+    .chain(outputs::subscription_documents(snapshot, context))
+    .collect()
 }
 
 /// Tags are balanced, attributes are quoted, ids are unique and headings are in order: what
@@ -186,6 +186,18 @@ fn a_large_page_is_small_on_the_wire() {
         assert!(size <= limit, "{size} bytes with {bad_days} bad days");
         assert!(html.matches('<').count() < 5_000, "{} tags", html.matches('<').count());
     }
+}
+
+/// What the first view loads: the document with the style sheet and the script.
+#[test]
+fn a_first_view_is_less_than_30_kilobytes() {
+    const MAX_TOTAL: usize = 30_000;
+    let html = render::front(&sample::large(100, 90), context(Language::English));
+    let html = gzip(html.as_bytes(), Compression::best()).len();
+    let (style, script) = (assets::style().gzip.len(), assets::script().gzip.len());
+    let total = html + style + script;
+    assert!(total < MAX_TOTAL, "{html} + {style} + {script} bytes");
+    assert!([html, style, script].iter().all(|size| *size > 500), "{html}, {style}, {script}");
 }
 
 #[test]
@@ -402,64 +414,4 @@ fn badges_show_only_what_the_page_shows() {
         assert_eq!(message(path, subject), expected, "{path}");
     }
     assert_eq!(find("status", None, Subject::Page, NOW), find("status", None, api, NOW));
-}
-
-/// Every output form of the sample page in a language, one after the other.
-fn outputs(snapshot: &Snapshot, language: Language) -> String {
-    let api = snapshot.component("api").expect("a component");
-    let mut outputs: Vec<(String, String)> =
-        documents(snapshot, language).into_iter().map(|(name, text)| (name.into(), text)).collect();
-    for document in Document::ALL {
-        let text = v2::render(*document, snapshot, language);
-        outputs.push((format!("api/v2/{}", document.as_str()), text));
-    }
-    for format in [Format::Atom, Format::Rss, Format::Json] {
-        let kinds = [
-            ("updates", Entries::Updates),
-            ("incidents", Entries::Incidents),
-            ("component", Entries::Component(api)),
-        ];
-        for (name, entries) in kinds {
-            let text = feeds::render(format, entries, snapshot, language, "/feed");
-            outputs.push((format!("{format:?} of {name}"), text));
-        }
-    }
-    let badge = |path| find(path, Some(snapshot), Subject::Component("api"), NOW);
-    outputs.extend([
-        ("index.json".to_owned(), json::index(snapshot, language)),
-        ("live.json".to_owned(), json::live(snapshot, language)),
-        ("manifest".to_owned(), json::manifest(snapshot, language, "/status/acme")),
-        ("calendar".to_owned(), calendar::render(snapshot, language)),
-        ("Kuma's page".to_owned(), kuma::page(snapshot, language)),
-        ("Kuma's heartbeats".to_owned(), kuma::heartbeats(snapshot)),
-        ("badge".to_owned(), badge("status").svg(Style::Flat)),
-        ("square badge".to_owned(), badge("uptime/90d").svg(Style::FlatSquare)),
-        ("large badge".to_owned(), badge("response/24h").svg(Style::ForTheBadge)),
-    ]);
-    let part = |(name, text): &(String, String)| format!("==== {name}\n{text}\n");
-    outputs.iter().map(part).collect()
-}
-
-/// Compares what visitors and programs get with what they got before. After an intended change,
-/// `WAKEFUL_UPDATE=1 cargo nextest run -p wakeful-api every_output` writes the files; read the diff.
-#[test]
-fn every_output_is_as_it_was_in_every_language() {
-    let mut snapshot = sample::page();
-    snapshot.page.languages = Language::ALL.to_vec();
-    for component in snapshot.sections.iter_mut().flat_map(|section| &mut section.components) {
-        // Enough to see a day of each kind.
-        component.days.drain(..component.days.len().saturating_sub(SNAPSHOT_DAYS));
-    }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/statuspages/snapshots");
-    for language in Language::ALL {
-        let (path, found) = (folder.join(format!("{language}.txt")), outputs(&snapshot, *language));
-        if std::env::var_os("WAKEFUL_UPDATE").is_some() {
-            std::fs::create_dir_all(&folder).expect("a folder");
-            std::fs::write(&path, &found).expect("written");
-        }
-        let before = std::fs::read_to_string(&path).unwrap_or_default();
-        let differs = before.lines().zip(found.lines()).find(|(before, found)| before != found);
-        assert_eq!(differs, None, "{language}");
-        assert_eq!(before.lines().count(), found.lines().count(), "{language}");
-    }
 }

@@ -2,10 +2,11 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_testkit::fakes::{FakeService, SENTINEL, Trouble};
-use wakeful_testkit::{Client, Setup, both_databases, until};
+use wakeful_testkit::{Client, Receiver, Setup, both_databases, until};
 
 pub(crate) async fn save(client: &Client, body: &Value) -> Value {
     let answer = client.post("notifier/save", body).await;
@@ -116,6 +117,82 @@ both_databases! {
             ann.client.delete(&format!("notifier/{}/delete", notifier["notifierid"].as_str().unwrap())).await.ok();
         }
         assert_eq!(app.database.number(threads).await, 0);
+    }
+
+    async fn a_raised_severity_is_sent_to_the_service_that_pages_by_it_and_to_nobody_else(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let kinds = [Kind::Pagerduty, Kind::Opsgenie, Kind::Alertmanager, Kind::Slack];
+        let (mut fakes, mut notifiers) = (Vec::new(), Vec::new());
+        for kind in kinds {
+            let fake = FakeService::start(kind).await;
+            notifiers.push(save(&ann.client, &fake.notifier(kind.as_str())).await);
+            fakes.push(fake);
+        }
+        let hook = Receiver::start().await;
+        let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": hook.url}});
+        notifiers.push(save(&ann.client, &body).await);
+        // It is notified of critical outages only.
+        let urgent = FakeService::start(Kind::Pagerduty).await;
+        let mut body = urgent.notifier("urgent");
+        body["min_severity"] = json!("critical");
+        let urgent_notifier = save(&ann.client, &body).await;
+        let all = [&notifiers[..], std::slice::from_ref(&urgent_notifier)].concat();
+        let shop = monitor(&ann.client, &all).await;
+        let body = json!({"monitorid": shop, "severity": "warning"});
+        ann.client.post("monitor/save", &body).await.ok();
+        report(&ann.client, &shop, "down").await;
+        all_sent(&ann.client, &notifiers, 1).await;
+        let alert = first_alert(&ann.client).await["alertid"].as_str().unwrap().to_owned();
+        let severity = async |severity: &str| {
+            let body = json!({"severity": severity});
+            ann.client.post(&format!("alert/{alert}/severity"), &body).await.ok();
+        };
+        let pagers = [notifiers[0].clone(), urgent_notifier.clone()];
+        ann.client.post(&format!("alert/{alert}/acknowledge"), &json!({})).await.ok();
+        all_sent(&ann.client, &pagers[..1], 2).await;
+        severity("critical").await;
+        all_sent(&ann.client, &pagers[..1], 3).await;
+        all_sent(&ann.client, &pagers[1..], 1).await;
+        // A lowered severity pages nobody; those who know of the alert follow it when it is raised.
+        severity("info").await;
+        severity("warning").await;
+        all_sent(&ann.client, &pagers[..1], 4).await;
+        all_sent(&ann.client, &pagers[1..], 2).await;
+        report(&ann.client, &shop, "up").await;
+        all_sent(&ann.client, &pagers[..1], 5).await;
+        all_sent(&ann.client, &pagers[1..], 3).await;
+        all_sent(&ann.client, &notifiers[1..], 3).await;
+
+        let sent = |fake: &FakeService| {
+            let all = fake.requests();
+            let events = all.iter().map(|request| {
+                let body = request.json();
+                assert_eq!(body["dedup_key"], alert.as_str(), "{body}");
+                let severity = body["payload"]["severity"].as_str().unwrap_or_default();
+                format!("{} {severity}", body["event_action"].as_str().unwrap()).trim().to_owned()
+            });
+            events.collect::<Vec<String>>()
+        };
+        assert_eq!(sent(&fakes[0]),
+            ["trigger warning", "acknowledge", "trigger critical", "trigger warning", "resolve"]);
+        assert_eq!(sent(&urgent), ["trigger critical", "trigger warning", "resolve"]);
+        for fake in [&fakes[0], &urgent] {
+            let shown = fake.conversation();
+            assert_eq!((shown.len(), shown[0].state.as_str()), (1, "resolved"), "{shown:?}");
+            let ids: HashSet<String> = fake.requests().iter()
+                .filter_map(|one| Some(one.json()["payload"]["custom_details"]["eventid"].as_str()?.to_owned()))
+                .collect();
+            assert_eq!(ids.len(), sent(fake).iter().filter(|one| one.starts_with("trigger")).count());
+        }
+        let kinds: Vec<String> = hook.hooks().iter()
+            .map(|one| one.json()["type"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(kinds, ["monitor.down", "alert.acknowledged", "monitor.up"]);
+        assert_eq!(fakes[1].requests().len(), 3, "opened, acknowledged, closed");
+        assert_eq!(fakes[2].requests().len(), 2, "an alert and its end");
+        // The outage, its acknowledgement, its recovery, and the first message with it.
+        let texts: Vec<String> = fakes[3].conversation().into_iter().map(|one| one.text).collect();
+        assert_eq!(texts.len(), 3, "{texts:?}");
     }
 
     async fn a_button_acknowledges_and_a_receiver_that_is_gone_turns_the_notifier_off(setup: Setup) {

@@ -301,6 +301,63 @@ async fn when_all_connections_are_taken_the_longest_idle_is_closed() {
     assert_eq!(timeout(PATIENCE, held[1].read_u8()).await.unwrap().unwrap(), b'H');
 }
 
+/// The head of a response with a body of known length, which is read, too.
+async fn read_response(stream: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(timeout(PATIENCE, stream.read_u8()).await.unwrap().unwrap());
+    }
+    let head = String::from_utf8(head).unwrap().to_lowercase();
+    let length = head.split("content-length: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    timeout(PATIENCE, stream.read_exact(&mut body)).await.unwrap().unwrap();
+    head
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn visitors_of_pages_keep_no_connection_when_half_of_them_are_taken() {
+    let patient = Duration::from_secs(60);
+    let app = start(Limits { header_timeout: patient, idle_timeout: patient, ..small() }).await;
+    let ann = app.sign_up("ann@example.com").await;
+    let page = json!({"name": "Acme", "published": true});
+    ann.client.post("statuspage/save", &page).await.ok();
+    until_served(&app, 500, "/status/acme", "HTTP/1.1 200 ").await;
+    let mut visitor = connect(&app, 0).await;
+    let mut view = async || {
+        visitor.write_all(&get("/status/acme")).await.unwrap();
+        read_response(&mut visitor).await
+    };
+    for _ in 0..2 {
+        let head = view().await;
+        assert!(head.starts_with("http/1.1 200 ") && !head.contains("connection: close"), "{head}");
+    }
+    let mut held = Vec::new();
+    for client in 1..=16 {
+        held.push(connect(&app, client).await);
+    }
+    // Its response shows that they were accepted.
+    visit(&app, 501, "/healthz").await;
+    let head = view().await;
+    assert!(head.starts_with("http/1.1 200 ") && head.contains("connection: close"), "{head}");
+    assert_eq!(read_to_close(&mut visitor).await, b"");
+    // Others keep theirs.
+    let mut program = connect(&app, 502).await;
+    for _ in 0..2 {
+        program.write_all(&get("/healthz")).await.unwrap();
+        let head = read_response(&mut program).await;
+        assert!(head.starts_with("http/1.1 200 ") && !head.contains("connection: close"), "{head}");
+    }
+    // When there is room again, visitors keep theirs, too.
+    drop(held);
+    until("room", || async {
+        let mut visitor = connect(&app, 503).await;
+        visitor.write_all(&get("/status/acme")).await.unwrap();
+        let head = read_response(&mut visitor).await;
+        (!head.contains("connection: close")).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_is_being_handled_is_not_evicted() {
     let limits = Limits { min_idle: Duration::ZERO, min_stall: Duration::ZERO, ..small() };

@@ -251,16 +251,21 @@ async fn feeds_calendars_and_json_are_what_their_readers_expect() {
 }
 
 fn read(documents: &Value) -> Value {
+    python(READER, documents)
+}
+
+/// What a script prints about its input.
+pub(crate) fn python(script: &str, input: &Value) -> Value {
     let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/venv/bin/python");
     assert!(Path::new(python).exists(), "{python} is missing: run scripts/install-test-deps");
     let mut child = Command::new(python)
-        .args(["-c", READER])
+        .args(["-c", script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(documents.to_string().as_bytes()).unwrap();
+    child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()

@@ -154,6 +154,11 @@ impl AlertStatus {
 }
 
 impl AlertState {
+    /// The severity that a user or else a rule has set.
+    pub fn severity_set(&self) -> Option<Severity> {
+        self.severity.or_else(|| self.route.as_ref()?.severity)
+    }
+
     /// `ended`: the outage is over, or it is a warning, which has no duration.
     pub fn status(&self, ended: bool) -> AlertStatus {
         if self.suppressed.is_some() && !self.closed && self.resolved.is_none() {

@@ -155,6 +155,8 @@ pub enum Notification {
     /// To every linked notifier that has received everything so far. The time distinguishes it
     /// from other reminders.
     Reminder(Millis),
+    /// The alert is more urgent than it was reported: to the services that page people by it.
+    Raised,
     /// To every recipient of an earlier message.
     Acknowledged,
     /// To the user.
@@ -249,8 +251,7 @@ impl Facts {
     }
 
     pub fn severity(&self, state: &AlertState) -> Severity {
-        let routed = state.route.as_ref().and_then(|route| route.severity);
-        state.severity.or(routed).unwrap_or(self.severity)
+        state.severity_set().unwrap_or(self.severity)
     }
 }
 
@@ -680,10 +681,14 @@ impl Decision<'_> {
                 (NoteKind::Commented, text.clone())
             }
             Action::Severity(severity) => {
-                if self.alert.severity(&self.state) == *severity {
+                let before = self.alert.severity(&self.state);
+                if before == *severity {
                     return;
                 }
                 self.state.severity = Some(*severity);
+                if *severity > before && self.state.notified.is_some() {
+                    self.notify.push(Notification::Raised);
+                }
                 (NoteKind::Severity, severity.to_string())
             }
             Action::Resolve { comment } => {

@@ -204,6 +204,12 @@ impl Kind {
         self.service().is_some_and(|service| service.is_for_programs)
     }
 
+    /// Whether its receiver pages people by severity: it gets the opening of an alert again when
+    /// the severity is raised.
+    pub fn pages_by_severity(self) -> bool {
+        self == Self::Pagerduty
+    }
+
     /// The settings of a kind that sends to a known service.
     pub fn service(self) -> Option<&'static Descriptor> {
         Some(match self {

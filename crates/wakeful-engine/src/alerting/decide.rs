@@ -8,6 +8,7 @@ use wakeful_core::alerting::step::{Context, Facts, Notification, Step, step};
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::notifications::event::{self, Event, EventAffected, EventSuppression};
 use wakeful_core::notifications::reminder;
+use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::{
@@ -46,7 +47,9 @@ pub(super) fn decide(
     let is_reminder = |one: &&Notification| matches!(one, Notification::Reminder(_));
     let reminders = notify.iter().filter(is_reminder).count();
     let is_opened = notify.contains(&Notification::Opened);
-    let scene = Scene { alert: &alert, stored, surroundings, responders, order, is_opened, now };
+    let severity = state.severity_set();
+    let scene =
+        Scene { alert: &alert, stored, surroundings, responders, order, is_opened, severity, now };
     let messages =
         notify.into_iter().flat_map(|one| scene.messages(one, state.released.as_ref())).collect();
     let opens = flaps.map(|(id, flaps)| {
@@ -121,6 +124,8 @@ struct Scene<'a> {
     order: Option<&'a Order>,
     /// Whether the outage itself is sent, too.
     is_opened: bool,
+    /// The severity that a user or a rule has set.
+    severity: Option<Severity>,
     now: Millis,
 }
 
@@ -173,6 +178,17 @@ impl Scene<'_> {
             Notification::Reminder(due) => {
                 let event = events::reminder(stored, alert, due, now);
                 let to = Audience::Idle;
+                Some(Message { event, to, seq: stored.seq, created: now, step: None })
+            }
+            Notification::Raised => {
+                let opened = self.opened_event(released)?;
+                let id = events::repeated_id(alert, opened.kind, now);
+                let again = changed(opened, |event| {
+                    event.data.eventid = id;
+                    event.timestamp = now.to_string();
+                });
+                let event = NewEvent { id, ..again };
+                let to = Audience::Paged;
                 Some(Message { event, to, seq: stored.seq, created: now, step: None })
             }
             Notification::Acknowledged => {
@@ -262,14 +278,11 @@ impl Scene<'_> {
         })
     }
 
-    /// A stored event with the severity that a rule has set.
+    /// A stored event with the severity that a user or a rule has set.
     fn with_severity(&self, event: NewEvent) -> NewEvent {
-        let Self { alert, .. } = *self;
-        match alert.state.route.as_ref().and_then(|route| route.severity) {
+        match self.severity {
             None => event,
-            Some(_) => changed(event, |event| {
-                event.data.severity = Some(alert.facts.severity(&alert.state));
-            }),
+            severity => changed(event, |event| event.data.severity = severity),
         }
     }
 }

@@ -48,7 +48,8 @@ impl Engine {
 
     /// The error for exceeding the number of active monitors.
     pub(crate) fn too_many_monitors(&self, plan: Option<&Plan>) -> Error {
-        self.too_many_error(plan, "active monitors", |limits| limits.monitors)
+        let nouns = ["active monitor", "active monitors"];
+        self.too_many_error(plan, nouns, |limits| limits.monitors)
     }
 
     /// Refuses a new user if the team's plan allows no more, and returns the plan. The
@@ -64,12 +65,12 @@ impl Engine {
 
     /// The error for exceeding the number of users.
     pub(crate) fn too_many_users(&self, plan: Option<&Plan>) -> Error {
-        self.too_many_error(plan, "users", |limits| limits.users)
+        self.too_many_error(plan, ["user", "users"], |limits| limits.users)
     }
 
     /// The error for exceeding the number of status pages.
     pub(crate) fn too_many_statuspages(&self, plan: Option<&Plan>) -> Error {
-        self.too_many_error(plan, "status pages", |limits| limits.status_pages)
+        self.too_many_error(plan, ["status page", "status pages"], |limits| limits.status_pages)
     }
 
     /// Refuses a custom domain of a status page to teams without a subscription.
@@ -82,18 +83,21 @@ impl Engine {
 
     /// The error for exceeding the number of subscribers.
     pub(crate) fn too_many_subscribers(&self, plan: Option<&Plan>) -> Error {
-        self.too_many_error(plan, "subscribers of status pages", |limits| limits.subscribers)
+        let nouns = ["subscriber of status pages", "subscribers of status pages"];
+        self.too_many_error(plan, nouns, |limits| limits.subscribers)
     }
 
+    /// `nouns` are what is counted: one of it, and several.
     fn too_many_error(
         &self,
         plan: Option<&Plan>,
-        noun: &str,
+        nouns: [&str; 2],
         max: impl Fn(&Limits) -> Option<u32>,
     ) -> Error {
         let plan = plan.unwrap_or(self.settings().billing.catalog.none());
         let current = max(&plan.limits).unwrap_or(u32::MAX);
         let enough = |limits: &Limits| max(limits).is_none_or(|max| max > current);
+        let noun = nouns[usize::from(current != 1)];
         self.plan_limit_error(plan, format!("{current} {noun}"), enough)
     }
 

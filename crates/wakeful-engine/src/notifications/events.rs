@@ -456,10 +456,7 @@ fn event(
     text: &str,
     data: &EventData<'_>,
 ) -> NewEvent {
-    let id = EventId::new(
-        data.id_time.unwrap_or(data.at),
-        deterministic_bytes(&format!("event {} {number} {kind}", monitor.id)),
-    );
+    let id = event_id(monitor.id, kind, number, data.id_time.unwrap_or(data.at));
     let mut body = json!({
         "type": kind,
         "timestamp": data.at,
@@ -538,6 +535,15 @@ fn shown_evidence(evidence: &[EvidenceRecord], alert: AlertId) -> Option<EventEv
 fn region(beat: &RegionBeat) -> Value {
     let status = beat.status.plain().as_str();
     json!({"region": beat.region, "status": status, "message": beat.message})
+}
+
+/// The id of an event of this kind that is sent again because of what a user has done.
+pub(crate) fn repeated_id(alert: &DueAlert, kind: &str, now: Millis) -> EventId {
+    event_id(alert.facts.monitor, kind, &format!("{} {}", alert.id, alert.revision), now)
+}
+
+fn event_id(monitor: MonitorId, kind: &str, number: &str, at: Millis) -> EventId {
+    EventId::new(at, deterministic_bytes(&format!("event {monitor} {number} {kind}")))
 }
 
 fn alert_id(monitor: MonitorId, kind: &str, started: Millis) -> AlertId {

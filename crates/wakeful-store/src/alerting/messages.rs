@@ -58,6 +58,9 @@ pub enum Audience {
     LinkedOrNotified,
     /// Those that have reported the alert to a receiver that keeps an incident open.
     Incidents,
+    /// Of the notifiers of the monitor and those that have reported the alert, those whose
+    /// receiver pages people by its severity.
+    Paged,
     /// The personal notifier of this user.
     User(UserId),
     /// These, each after its delay.
@@ -98,8 +101,19 @@ pub(super) struct Link {
     monitor: MonitorId,
     pub(super) notifier: NotifierId,
     rules: MessageRules,
+    kind: Option<Kind>,
     /// Whether it has a waiting delivery for the monitor.
     pub(super) busy: bool,
+}
+
+impl Link {
+    fn is_in(&self, audience: &Audience) -> bool {
+        match audience {
+            Audience::Idle => !self.busy,
+            Audience::Paged => self.kind.is_some_and(Kind::pages_by_severity),
+            _ => true,
+        }
+    }
 }
 
 from_row!(Link, |row| Self {
@@ -110,6 +124,7 @@ from_row!(Link, |row| Self {
         row.try_get("min_severity")?,
         row.try_get("quiet")?
     ),
+    kind: Kind::parse(row.try_get("notifier_kind")?).ok(),
     busy: row.try_get("busy")?,
 });
 
@@ -120,13 +135,17 @@ struct Recipient {
     rules: MessageRules,
     /// Whether anything was sent to it.
     sent: bool,
-    /// Whether its receiver keeps an incident open until the alert ends.
-    keeps_incidents: bool,
+    kind: Option<Kind>,
 }
 
 impl Recipient {
     fn is_in(&self, audience: &Audience) -> bool {
-        self.sent && (*audience != Audience::Incidents || self.keeps_incidents)
+        self.sent
+            && match audience {
+                Audience::Incidents => self.kind.is_some_and(Kind::keeps_incidents),
+                Audience::Paged => self.kind.is_some_and(Kind::pages_by_severity),
+                _ => true,
+            }
     }
 }
 
@@ -139,7 +158,7 @@ from_row!(Recipient, |row| Self {
         row.try_get("quiet")?
     ),
     sent: row.try_get::<i64, _>("sent")? == 1,
-    keeps_incidents: Kind::parse(row.try_get("notifier_kind")?).is_ok_and(Kind::keeps_incidents),
+    kind: Kind::parse(row.try_get("notifier_kind")?).ok(),
 });
 
 impl Store {
@@ -163,7 +182,8 @@ impl Store {
         };
         let mut others = messages();
         others.retain(|(_, message)| !matches!(message.to, Audience::Linked | Audience::Idle));
-        let linked = is_to(&[Audience::Linked, Audience::Idle, Audience::LinkedOrNotified]);
+        let linked =
+            is_to(&[Audience::Linked, Audience::Idle, Audience::LinkedOrNotified, Audience::Paged]);
         if !linked.is_empty() {
             let links = self.links_of(tx, &linked).await?;
             let mut by_monitor: HashMap<MonitorId, Vec<&Link>> = HashMap::new();
@@ -173,8 +193,7 @@ impl Store {
             let rows = linked.iter().flat_map(|(decision, message)| {
                 let monitor = decision.alert.facts.monitor;
                 let links = by_monitor.get(&monitor).map_or(&[][..], Vec::as_slice);
-                let idle_only = message.to == Audience::Idle;
-                links.iter().filter(move |link| !(idle_only && link.busy)).filter_map(move |link| {
+                links.iter().filter(move |link| link.is_in(&message.to)).filter_map(move |link| {
                     let event = &message.event;
                     let at =
                         link.rules.first_try(event.kind, decision.severity, message.created)?;
@@ -343,7 +362,8 @@ impl Store {
     fn select_links(&self) -> &'static str {
         either!(
             self,
-            sqlite: "select l.monitor_id, l.notifier_id, n.events, n.min_severity, n.quiet, exists (
+            sqlite: "select l.monitor_id, l.notifier_id, n.events, n.min_severity, n.quiet,
+                        n.kind as notifier_kind, exists (
                      select 1 from deliveries d
                      where d.team_id = n.team_id and d.notifier_id = l.notifier_id
                      and d.line = l.monitor_id and d.state = 'waiting' and d.left_to is null) as busy
@@ -352,7 +372,8 @@ impl Store {
                  join notifiers n on n.id = l.notifier_id
                  where n.disabled_at is null
                  order by l.monitor_id, l.position",
-            postgres: "select l.monitor_id, l.notifier_id, n.events, n.min_severity, n.quiet, exists (
+            postgres: "select l.monitor_id, l.notifier_id, n.events, n.min_severity, n.quiet,
+                        n.kind as notifier_kind, exists (
                      select 1 from deliveries d
                      where d.team_id = n.team_id and d.notifier_id = l.notifier_id
                      and d.line = l.monitor_id and d.state = 'waiting' and d.left_to is null) as busy

@@ -71,11 +71,15 @@ fn enqueue(room: &mut Room, request: &Hook) -> Result<String, String> {
             }
             text(&payload["source"], 1_024)?;
             let summary = text(&payload["summary"], 1_024)?;
+            // One that is open, acknowledged or not, takes another trigger as it is.
+            let is_open = room.with_key(&key).is_some_and(|incident| incident.state != "resolved");
             if room.with_key(&key).is_none() {
                 let id = room.next_id().to_string();
                 room.add(&id, summary, &key, None);
             }
-            set_state(room, &key, "triggered");
+            if !is_open {
+                set_state(room, &key, "triggered");
+            }
         }
         Some("acknowledge") => {
             fields(&body, &required, &[])?;

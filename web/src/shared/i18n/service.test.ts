@@ -22,6 +22,12 @@ test("messages about plan limits are translated as a whole, and names stay uncha
   expect(translate("The None plan allows 50 active monitors; upgrade to Starter.", de)).toBe(
     "Der Tarif None erlaubt 50 aktive Monitore; der nächste passende Tarif ist Starter.",
   );
+  expect(translate("The None plan allows 1 status page; upgrade to Starter.", de)).toBe(
+    "Der Tarif None erlaubt 1 Statusseite; der nächste passende Tarif ist Starter.",
+  );
+  expect(translate("The Starter plan allows 0 custom domains; upgrade to Pro.", de)).toBe(
+    "Der Tarif Starter erlaubt keine eigenen Domains; der nächste passende Tarif ist Pro.",
+  );
   expect(translate("The notifier is still linked to our users, shop; remove it there first.", de)).toBe(
     "Der Melder wird noch verwendet von: our users, shop. Entfernen Sie ihn dort zuerst.",
   );

@@ -148,6 +148,7 @@ impl Scene {
                 Notification::Closed => "up",
                 Notification::Replaced => "replaced",
                 Notification::Reminder(_) => "reminder",
+                Notification::Raised => "raised",
                 Notification::Acknowledged => "acknowledged",
                 Notification::Assigned(_) => "assigned",
                 Notification::Commented => "commented",
@@ -489,6 +490,37 @@ fn a_user_can_change_the_severity_of_an_open_alert() {
     scene.recover(20);
     scene.obey(&order(Action::Severity(Severity::Critical)), 30);
     assert_eq!(scene.facts.severity(&scene.state), Severity::Info, "it is over");
+    scene.sent(&["down@0", "up@20"]);
+}
+
+#[test]
+fn a_raised_severity_is_sent_and_a_lowered_one_is_not() {
+    let mut scene = Scene::new();
+    scene.facts.severity = Severity::Warning;
+    scene.checked(0);
+    for (severity, seconds) in [
+        (Severity::Critical, 10),
+        (Severity::Info, 20),
+        (Severity::Info, 30),
+        (Severity::Warning, 40),
+    ] {
+        scene.obey(&order(Action::Severity(severity)), seconds);
+    }
+    scene.sent(&["down@0", "raised@10", "raised@40"]);
+}
+
+#[test]
+fn a_severity_raised_before_the_alert_is_reported_is_sent_with_it() {
+    let mut scene = Scene::new();
+    scene.facts.severity = Severity::Warning;
+    scene.context.cover = Some(window(1, Some(100)));
+    scene.checked(0);
+    scene.obey(&order(Action::Severity(Severity::Info)), 10);
+    scene.obey(&order(Action::Severity(Severity::Warning)), 20);
+    scene.sent(&[]);
+    scene.context.cover = None;
+    scene.obey(&order(Action::Severity(Severity::Critical)), 100);
+    scene.sent(&["down@100"]);
 }
 
 #[test]
@@ -1417,6 +1449,11 @@ impl World {
             }
             2 if self.random.one_in(4) => order(Action::Resolve { comment: String::new() }),
             3 => order(Action::Comment("x".to_owned())),
+            4 if self.random.one_in(2) => {
+                let is_urgent = self.random.one_in(2);
+                let severity = if is_urgent { Severity::Critical } else { Severity::Info };
+                order(Action::Severity(severity))
+            }
             4 => order(Action::Assign(Some(Assignee { user: user(2), name: "Bob".to_owned() }))),
             _ => acknowledge(),
         }
@@ -1489,7 +1526,7 @@ impl World {
                     assert!(woken || interval.is_some_and(|interval| span >= interval), "{span:?}");
                     alert.last_due = Some(due);
                 }
-                Notification::Acknowledged | Notification::Resolved => {
+                Notification::Raised | Notification::Acknowledged | Notification::Resolved => {
                     assert_eq!((alert.downs, alert.ups), (1, 0));
                     assert!(order.is_some());
                 }

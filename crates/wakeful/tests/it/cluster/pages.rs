@@ -2,11 +2,8 @@
 //! node shows a change soon.
 
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::task::JoinSet;
-use wakeful_testkit::{Database, DatabaseKind, NatsServer, Stopwatch, User, until};
+use wakeful_testkit::{Database, DatabaseKind, NatsServer, Stopwatch, User, Visitors, until};
 
 use super::testbed::KEY;
 use crate::process::{Installation, Server};
@@ -14,38 +11,6 @@ use crate::process::{Installation, Server};
 const LEASE: u64 = 3;
 /// How old a page may be on any node.
 const MAX_AGE: Duration = Duration::from_secs(5);
-
-/// Visitors of one node, until they are dropped.
-struct Visitors {
-    tasks: JoinSet<()>,
-    views: Arc<AtomicUsize>,
-    failed: Arc<AtomicUsize>,
-}
-
-impl Visitors {
-    fn of(server: &Server) -> Self {
-        let (views, failed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let mut tasks = JoinSet::new();
-        for _ in 0..2 {
-            let client = server.anonymous().with("accept", "text/html");
-            let (views, failed) = (views.clone(), failed.clone());
-            tasks.spawn(async move {
-                loop {
-                    let answer = client.get("/status/acme").await;
-                    views.fetch_add(1, Ordering::SeqCst);
-                    failed.fetch_add(usize::from(answer.status != 200), Ordering::SeqCst);
-                }
-            });
-        }
-        Self { tasks, views, failed }
-    }
-
-    async fn leave(mut self) {
-        self.tasks.shutdown().await;
-        let counts = (self.views.load(Ordering::SeqCst), self.failed.load(Ordering::SeqCst));
-        assert!(counts.0 > 50 && counts.1 == 0, "views and failures: {counts:?}");
-    }
-}
 
 async fn status_at(server: &Server) -> Value {
     let answer = server.anonymous().get("/status/acme/index.json").await;
@@ -104,7 +69,8 @@ async fn status_pages_stay_up_and_current_while_nats_is_stopped_and_a_node_dies(
         })
         .await;
     }
-    let visitors = [Visitors::of(&first), Visitors::of(&second)];
+    let visitors = |server: &Server| Visitors::start(&server.anonymous(), "/status/acme", 2);
+    let visitors = [visitors(&first), visitors(&second)];
     let both = [&first, &second];
     change(&ann, monitor, "down", &both, MAX_AGE).await;
     change(&ann, monitor, "up", &both, MAX_AGE).await;
@@ -117,10 +83,10 @@ async fn status_pages_stay_up_and_current_while_nats_is_stopped_and_a_node_dies(
     change(&ann, monitor, "up", &both, MAX_AGE + until_sent).await;
 
     let [of_first, of_second] = visitors;
-    of_second.leave().await;
+    of_second.leave(50).await;
     second.kill().await;
     // The first node takes over the monitors of the other when its lease has ended.
     change(&ann, monitor, "down", &[&first], MAX_AGE + Duration::from_secs(2 * LEASE)).await;
-    of_first.leave().await;
+    of_first.leave(50).await;
     first.stop().await;
 }
