@@ -1941,6 +1941,8 @@ export const de: Texts = {
       tls: "TLS",
       first_byte: "Warten (TTFB)",
       transfer: "Übertragung",
+      min: "schnellstes Echo",
+      max: "langsamstes Echo",
       version: "Version",
       cipher: "Verschlüsselung",
       alpn: "ALPN",
@@ -1977,8 +1979,7 @@ export const de: Texts = {
       unchanged: "ist unverändert",
     },
     results: "Ergebnis jeder Bedingung",
-    passed: (label: string, found: string) => `${label}: ${found}`,
-    failed: "Nicht erfüllt",
+    outcomes: { passed: "Erfüllt.", warning: "Warnung.", failed: "Nicht erfüllt." },
     seen: "Bedingung aus dieser Antwort hinzufügen",
   },
   evidence: {

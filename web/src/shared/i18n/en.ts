@@ -1970,6 +1970,8 @@ export const en = {
       first_byte: "waiting (TTFB)",
       transfer: "download",
       version: "version",
+      min: "fastest",
+      max: "slowest",
       cipher: "cipher",
       alpn: "ALPN",
       days_left: "days left",
@@ -2005,8 +2007,7 @@ export const en = {
       unchanged: "is unchanged",
     },
     results: "Result of each condition",
-    passed: (label: string, found: string) => `${label}: ${found}`,
-    failed: "Failed",
+    outcomes: { passed: "Holds.", warning: "Warning.", failed: "Failed." },
     seen: "Add a condition from this response",
   },
   evidence: {
