@@ -316,7 +316,7 @@ function Log({ beats }: { beats: readonly Heartbeat[] }) {
       <ol className={styles.beats}>
         {newest.map((beat) => (
           <li key={beat.at}>
-            <StatusMark state={stateOfBeat(beat.status)} size={12} />
+            <StatusMark state={kindOf(beat) === "degraded" ? "degraded" : stateOfBeat(beat.status)} size={12} />
             <span className="sr-only">{t.monitors.results[beat.status]}</span>
             <span className={styles.when}>
               <Moment at={beat.at} />
