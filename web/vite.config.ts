@@ -55,6 +55,12 @@ const alerting = {
   test: /src\/shared\/(api\/(alerting-sets|policies|schedules)|lib\/(hours|moved|selector)|ui\/(calendar-feed|duration-input|fields|hours-field|link-tabs|rows|selector-fields|sortable-list|timeline|toggles|zone-field))\./,
 };
 
+/** What the pages of alerts and of a monitor share. */
+const alerts = {
+  name: "alerts",
+  test: /src\/features\/monitors\/(alerts\/(cause|data|evidence|labels|rows|view)|check-result|detail\/expiry)\./,
+};
+
 /** Drops the colors of Mantine that no component of ours has: each has about thirty variables. */
 const usedColors = {
   postcssPlugin: "used-colors",
@@ -87,7 +93,7 @@ export default defineConfig({
     manifest: true,
     // The first screen is a file of its own, and scripts/budget.mjs limits its size.
     chunkSizeWarningLimit: 600,
-    rolldownOptions: { output: { codeSplitting: { groups: [firstScreen, menus, maintenance, alerting] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [firstScreen, menus, maintenance, alerting, alerts] } } },
   },
   server: { proxy: { "/api": service } },
   test: { include: ["src/**/*.test.{ts,tsx}"] },

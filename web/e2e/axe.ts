@@ -51,3 +51,15 @@ export async function axeViolations(page: Page, rules?: string[]): Promise<strin
 export function horizontalOverflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }
+
+/** Axe finds nothing in either color scheme, and a phone need not scroll sideways. */
+export async function expectAccessible(page: Page) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await switchScheme(page, colorScheme);
+    expect(await axeViolations(page), colorScheme).toEqual([]);
+  }
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 800 });
+  expect(await horizontalOverflow(page)).toBeLessThanOrEqual(0);
+  if (size) await page.setViewportSize(size);
+}

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { secureSite, selfSigned } from "./certificate";
-import { axeViolations, openPage, horizontalOverflow, switchScheme } from "./axe";
+import { secureSite, selfSigned, withIssuer } from "./certificate";
+import { axeViolations, expectAccessible, openPage, horizontalOverflow, switchScheme } from "./axe";
 import { expect, test } from "./service";
 
 const folder = mkdtempSync(join(tmpdir(), "wakeful-e2e."));
@@ -30,6 +30,24 @@ test("a certificate: names, issuer and days left, and a new one is shown after a
   await page.getByRole("button", { name: "Check now" }).click();
   await expect(panel.getByText("Expired", { exact: true })).toBeVisible();
   await expect(panel).toContainText("Not trusted: expired.");
+  site.close();
+});
+
+test("an alert shows the chain of certificates, and why it is not trusted", async ({ page, member: { api } }) => {
+  const site = await secureSite(withIssuer("mail.example", 90, "Authority of the example"));
+  const { hostname, port } = new URL(site.url);
+  const { monitorid } = await api.monitor({ type: "tls", name: "mail", hostname, port, heartbeat_interval: 1, retries: 0 });
+  await page.goto(`/monitor/${monitorid}`);
+  await expect(page.getByText(/^Down since [\d:]+\. Certificate not trusted/)).toBeVisible();
+  await page.getByRole("link", { name: "Alert and evidence" }).press("Enter");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Alert for mail");
+  await expect(page.getByText(/^Not trusted: unknown issuer/)).toBeVisible();
+  await expect(page.getByRole("list", { name: "Certificate chain" }).getByRole("listitem")).toHaveText([
+    /^127\.0\.0\.1, issued by Authority of the example, until \d+ \w+ \d{4}$/,
+    /^Authority of the example, issued by Authority of the example, until \d+ \w+ \d{4}$/,
+  ]);
+  await expect(page.getByText("ec p256")).toBeVisible();
+  await expectAccessible(page);
   site.close();
 });
 

@@ -1,5 +1,5 @@
 /** TLS servers on loopback, with generated certificates. */
-import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -13,9 +13,25 @@ const DAY = 86_400_000;
 
 /** A self-signed certificate for 127.0.0.1, valid for the given number of days. */
 export function selfSigned(name: string, days: number): Certificate {
-  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return signedBy({ name, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) }, name, days);
+}
+
+/** A certificate for 127.0.0.1 with that of its issuer, which it is sent with. */
+export function withIssuer(name: string, days: number, issuer: string): Certificate {
+  const authority = { name: issuer, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) };
+  const own = signedBy(authority, name, days, generateKeyPairSync("ec", { namedCurve: "P-256" }));
+  return { cert: own.cert + signedBy(authority, issuer, 10 * days).cert, key: own.key };
+}
+
+interface Authority {
+  name: string;
+  publicKey: KeyObject;
+  privateKey: KeyObject;
+}
+
+function signedBy(issuer: Authority, name: string, days: number, { publicKey, privateKey }: Omit<Authority, "name"> = issuer): Certificate {
   const ecdsa = seq(oid(1, 2, 840, 10045, 4, 3, 2));
-  const called = seq(set(seq(oid(2, 5, 4, 3), tlv(0x0c, Buffer.from(name)))));
+  const called = (common: string) => seq(set(seq(oid(2, 5, 4, 3), tlv(0x0c, Buffer.from(common)))));
   const loopback = seq(tlv(0x87, Buffer.from([127, 0, 0, 1])));
   const names = seq(oid(2, 5, 29, 17), tlv(0x04, loopback));
   const now = Date.now();
@@ -23,13 +39,13 @@ export function selfSigned(name: string, days: number): Certificate {
     tlv(0xa0, tlv(0x02, Buffer.from([2]))),
     tlv(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ecdsa,
-    called,
+    called(issuer.name),
     seq(time(now - DAY), time(now + days * DAY)),
-    called,
+    called(name),
     publicKey.export({ type: "spki", format: "der" }),
     tlv(0xa3, seq(names)),
   );
-  const signature = tlv(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", body, privateKey)]));
+  const signature = tlv(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", body, issuer.privateKey)]));
   const lines = seq(body, ecdsa, signature)
     .toString("base64")
     .replace(/(.{64})/g, "$1\n");

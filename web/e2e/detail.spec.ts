@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { axeViolations, horizontalOverflow, switchScheme } from "./axe";
+import { expectAccessible } from "./axe";
 import { choose, expect, logIn, test } from "./service";
 
 const row = "[data-row]";
@@ -7,18 +7,6 @@ const row = "[data-row]";
 const fact = (page: Page, label: string) => page.locator("dl > div").filter({ has: page.getByText(label, { exact: true }) });
 const panel = (page: Page, title: string) =>
   page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
-
-/** Axe finds nothing in either color scheme, and a phone need not scroll sideways. */
-async function expectAccessible(page: Page) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await switchScheme(page, colorScheme);
-    expect(await axeViolations(page), colorScheme).toEqual([]);
-  }
-  const size = page.viewportSize();
-  await page.setViewportSize({ width: 390, height: 800 });
-  expect(await horizontalOverflow(page)).toBeLessThanOrEqual(0);
-  if (size) await page.setViewportSize(size);
-}
 
 test("an inverted monitor says so", async ({ page, member, service }) => {
   const closed = { type: "http", http: { url: service.target.url } };

@@ -27,6 +27,8 @@ export interface Service {
 export interface Target {
   url: string;
   status: number;
+  /** What it responds with; a text if it is undefined. */
+  json: unknown;
 }
 
 export async function freePort(): Promise<number> {
@@ -73,9 +75,11 @@ async function start(data: string, flags: string[], settings: Record<string, str
 }
 
 async function startTarget(): Promise<{ target: Target; close: () => void }> {
-  const target: Target = { url: "", status: 200 };
+  const target: Target = { url: "", status: 200, json: undefined };
   const server = createServer((_, response) => {
-    response.writeHead(target.status, { "content-type": "text/plain" }).end("all is well");
+    const isText = target.json === undefined;
+    response.writeHead(target.status, { "content-type": isText ? "text/plain" : "application/json" });
+    response.end(isText ? "all is well" : JSON.stringify(target.json));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   target.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -146,6 +150,7 @@ export const test = base.extend<Fixtures, Worker>({
     const api = await signUp(request, email);
     await logIn(page, email);
     service.target.status = 200;
+    service.target.json = undefined;
     await use({ email, api });
   },
 });

@@ -1,7 +1,7 @@
 /** The result of one check, with the duration of its phases. */
 import { useTexts } from "../../shared/i18n";
 import { Milliseconds } from "../../shared/ui/time";
-import { stateOfBeat, type Heartbeat } from "./data";
+import { kindOf, stateOfBeat, type Heartbeat } from "./data";
 import styles from "./check-result.module.css";
 import { StatusBadge } from "./status";
 
@@ -12,7 +12,7 @@ export function CheckResult({ beat }: { beat: Heartbeat }) {
   return (
     <div className={styles.result} role="status">
       <div className={styles.line}>
-        <StatusBadge state={stateOfBeat(beat.status)} />
+        <StatusBadge state={kindOf(beat) === "degraded" ? "degraded" : stateOfBeat(beat.status)} />
         <span className={styles.message}>{beat.message}</span>
         {typeof beat.load_time === "number" && (
           <b className="num">

@@ -47,6 +47,24 @@ export function certificateQuery({ monitorid, http, status, modified }: Monitor)
   });
 }
 
+/** What the newest check that failed saw, or null; it is written when the status or the health changes. */
+export function evidenceQuery({ monitorid, type, status, health }: Monitor) {
+  return queryOptions({
+    queryKey: ["evidence", monitorid, status, health],
+    queryFn: async ({ signal }) => {
+      const params = { path: { monitorid }, query: { limit: 1 } };
+      const { evidence } = await unwrap(GET("/api/v1/monitor/{monitorid}/evidence", { params, signal }));
+      return evidence[0] ?? null;
+    },
+    // Without a check, there is none.
+    enabled: type !== "api" && type !== "group",
+    // That of an earlier time with the same status is out of date.
+    staleTime: 0,
+    refetchInterval: 60_000,
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** Uptime, outages and response times by period. */
 export function statsQuery(id: string) {
   return queryOptions({

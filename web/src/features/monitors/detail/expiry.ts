@@ -18,7 +18,10 @@ export function toneOf({ expires, trusted }: Pick<Certificate, "expires" | "trus
 }
 
 /** Why it is not trusted, or null if it is. */
-export function distrustReason({ expires, trusted, subject, issuer }: Certificate, now: number): "expired" | "selfSigned" | "other" | null {
+export function distrustReason(
+  { expires, trusted, subject, issuer }: Pick<Certificate, "expires" | "trusted" | "subject" | "issuer">,
+  now: number,
+): "expired" | "selfSigned" | "other" | null {
   if (Date.parse(expires) <= now) return "expired";
   if (trusted) return null;
   return subject !== "" && subject === issuer ? "selfSigned" : "other";

@@ -24,9 +24,7 @@ import { Milliseconds, Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useErrorMessage } from "../../../shared/ui/error-message";
 import { alertsOfQuery } from "../alerts/data";
-import { Responses } from "../alerts/labels";
 import { AlertRows } from "../alerts/rows";
-import { isLasting } from "../alerts/view";
 import { HeartbeatBars } from "../heartbeat-bars";
 import {
   acceptValues,
@@ -58,6 +56,7 @@ import { ResponseTimePanel } from "./response-time";
 import { RegionsPanel } from "./regions";
 import { Pings } from "./pings";
 import { PushLines } from "./push";
+import { LatestEvidence, Unhealthy, useReason } from "./unhealthy";
 import { Uptime } from "./uptime";
 
 /** Bars across the full width of a phone. */
@@ -79,6 +78,7 @@ export function Component() {
 
 function Detail({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
+  useReason(monitor);
   const state = stateOf(monitor);
   const url = monitor.http?.url;
   return (
@@ -113,7 +113,7 @@ function Detail({ monitor }: { monitor: Monitor }) {
       {monitor.description !== "" && <p className={styles.about}>{monitor.description}</p>}
       <DownUnnotified monitor={monitor} />
       {monitor.maintenance && <CoverNotice monitor={monitor} cover={monitor.maintenance} />}
-      <CurrentAlert monitor={monitor} />
+      <Unhealthy monitor={monitor} />
       {/* Those who may not edit do not see the URL. */}
       {monitor.type === "api" && monitor.push_url && <PushLines monitor={monitor} />}
       {monitor.type === "api" && <Pings id={monitor.monitorid} />}
@@ -122,14 +122,10 @@ function Detail({ monitor }: { monitor: Monitor }) {
           {t.detail.blocked(monitor.blocked)}
         </p>
       )}
-      {state === "degraded" && (
-        <p className={styles.blocked} role="status">
-          {t.detail.degraded(monitor.degraded_cause ?? "", monitor.reason ? (t.evidence.reasons[monitor.reason] ?? monitor.reason) : "")}
-        </p>
-      )}
       <AcceptValues monitor={monitor} />
       <MonitorFacts monitor={monitor} />
       <Recent monitor={monitor} />
+      <LatestEvidence monitor={monitor} />
       {hasRemoteRegions(monitor) && <RegionsPanel monitor={monitor} room={MAX_BARS} />}
       <ResponseTimePanel monitor={monitor} />
       <Uptime id={monitor.monitorid} />
@@ -320,7 +316,7 @@ function Log({ beats }: { beats: readonly Heartbeat[] }) {
       <ol className={styles.beats}>
         {newest.map((beat) => (
           <li key={beat.at}>
-            <StatusMark state={stateOfBeat(beat.status)} size={12} />
+            <StatusMark state={kindOf(beat) === "degraded" ? "degraded" : stateOfBeat(beat.status)} size={12} />
             <span className="sr-only">{t.monitors.results[beat.status]}</span>
             <span className={styles.when}>
               <Moment at={beat.at} />
@@ -376,20 +372,6 @@ function CoverNotice({ monitor, cover }: { monitor: Monitor; cover: Cover }) {
         </Button>
       )}
       {mute.dialogs}
-    </div>
-  );
-}
-
-/** While the monitor is down: who has responded to its alert, and a link to it. */
-function CurrentAlert({ monitor }: { monitor: Monitor }) {
-  const t = useTexts();
-  const { data } = useQuery(alertsOfQuery(monitor.monitorid));
-  const alert = data?.find(({ kind, status }) => kind === "outage" && isLasting(status));
-  if (monitor.status !== "down" || !alert) return null;
-  return (
-    <div className={styles.current}>
-      <Responses alert={alert} />
-      <Link to={`/alert/${alert.alertid}`}>{t.alerts.alertOf(monitor.name)}</Link>
     </div>
   );
 }

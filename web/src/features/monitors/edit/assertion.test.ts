@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { conditionOf, fieldsOf, isUnary, sourcesOf, startOf } from "./assertion";
+import type { Type } from "../data";
+import { conditionOf, isUnary, propertiesOf, rowsAfter, seenValues, sourcesOf, startingRows, startOf } from "./assertion";
 
 test("the sources depend on the type", () => {
   expect(sourcesOf("dns")).toContain("record");
@@ -15,17 +16,49 @@ test("a new condition has a property where one is needed", () => {
   expect(isUnary("exists") && !isUnary("equals")).toBe(true);
 });
 
-test("the fields of a document are offered with their paths", () => {
-  const fields = fieldsOf(`{"a": {"b c": 1, "it's": true}, "list": [{"n": null}, 2, 3, 4]}`);
-  expect(fields.map(({ property, value }) => `${property}=${value}`)).toEqual([
-    "$.a['b c']=1",
-    "$.a['it\\'s']=true",
-    "$.list[0].n=null",
-    "$.list[1]=2",
-    "$.list[2]=3",
+test("the times of a ping are those of its echoes", () => {
+  expect(propertiesOf("response_time", "ping")).toEqual(["", "resolve", "first_byte", "min", "max"]);
+  expect(propertiesOf("response_time", "http")).toContain("connect");
+  expect(propertiesOf("response_time", "http")).not.toContain("min");
+});
+
+test("a new monitor starts with the rows of its type, and they follow the type until they are changed", () => {
+  expect(startingRows("tls")).toEqual([
+    { source: "certificate", property: "days_left", comparison: "at_least", target: "14", fails_as: "degraded" },
   ]);
-  const conditions = fields.map(conditionOf);
-  expect(conditions[0]).toMatchObject({ source: "json", property: "$.a['b c']", comparison: "equals", target: "1" });
-  expect(fieldsOf("<html>")).toEqual([]);
-  expect(fieldsOf(JSON.stringify(Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n]))))).toHaveLength(60);
+  expect(startingRows("ping")).toEqual([{ source: "loss", property: "", comparison: "at_most", target: "20", fails_as: "degraded" }]);
+  expect(startingRows("http")).toEqual([]);
+  expect(startingRows("ping", true)).toEqual([]);
+  const values = (type: Type, upside_down_mode = false, assertions = startingRows(type, upside_down_mode)) => ({
+    type,
+    upside_down_mode,
+    assertions,
+  });
+  expect(rowsAfter(values("http"), values("ping"))).toEqual(startingRows("ping"));
+  expect(rowsAfter(values("ping"), values("tls"))).toEqual(startingRows("tls"));
+  expect(rowsAfter(values("tls"), values("tcp"))).toEqual([]);
+  // An inverted monitor cannot have warnings.
+  expect(rowsAfter(values("ping"), values("ping", true))).toEqual([]);
+  expect(rowsAfter(values("ping", true), values("ping"))).toEqual(startingRows("ping"));
+  const own = [{ ...startOf("loss"), target: "5" }];
+  expect(rowsAfter(values("ping", false, own), values("tls"))).toEqual(own);
+  expect(rowsAfter(values("ping", false, []), values("tls"))).toEqual([]);
+});
+
+test("fields and headers of a response become conditions, unless they cannot be compared", () => {
+  const body = `{"a": {"b c": 1}, "token": "[redacted]", "long": "${"x".repeat(2_000)}", "rest": [tru`;
+  const headers = [
+    ["content-type", "application/json"],
+    ["set-cookie", "[redacted]"],
+  ];
+  const seen = seenValues({ body, headers, truncated: true });
+  expect(seen.map(({ source, property }) => `${source} ${property}`)).toEqual(["json $.a['b c']", "header content-type"]);
+  expect(conditionOf(seen[0] ?? { source: "header", property: "", value: "" })).toEqual({
+    source: "json",
+    property: "$.a['b c']",
+    comparison: "equals",
+    target: "1",
+    fails_as: "down",
+  });
+  expect(seenValues({ body, headers: [], truncated: false })).toEqual([]);
 });

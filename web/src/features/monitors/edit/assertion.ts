@@ -2,8 +2,10 @@
 import type { components } from "../../../shared/api/schema";
 import { valuesOfSet } from "../../../shared/api/closed-sets";
 import type { Type } from "../data";
+import { jsonFields } from "./json-fields";
 
 type Schemas = components["schemas"];
+type Response = Pick<Schemas["EvidenceResponse"], "body" | "truncated" | "headers">;
 export type AssertionSource = Schemas["KnownAssertionSource"];
 export type Comparison = Schemas["Comparison"];
 
@@ -85,22 +87,55 @@ const choices: Partial<Record<AssertionSource, readonly string[]>> = {
   dnssec: ["authenticated", "signature_days_left"],
 };
 
+/** All echoes of a ping are one check, and it opens no connection. */
+const pingTimes = ["", "resolve", "first_byte", "min", "max"];
+
 /** The properties to choose from; `undefined` if it is typed, or if there is none. */
-export function propertiesOf(source: AssertionSource): readonly string[] | undefined {
-  return choices[source];
+export function propertiesOf(source: AssertionSource, type: Type): readonly string[] | undefined {
+  return source === "response_time" && type === "ping" ? pingTimes : choices[source];
 }
 
 export function isTyped(source: AssertionSource): boolean {
   return source === "json" || source === "header";
 }
 
-const numeric: readonly AssertionSource[] = ["response_time", "body_size", "redirects", "records", "ttl"];
+const starts: Partial<Record<AssertionSource, Comparison>> = {
+  response_time: "less_than",
+  body_size: "less_than",
+  redirects: "less_than",
+  records: "less_than",
+  ttl: "less_than",
+  loss: "at_most",
+  jitter: "at_most",
+  certificate: "at_least",
+  days_left: "at_least",
+};
 
 /** A new condition about a source. */
 export function startOf(source: AssertionSource): AssertionValues {
   const property = isTyped(source) ? (source === "json" ? "$." : "") : (choices[source]?.[0] ?? "");
-  const comparison: Comparison = numeric.includes(source) ? "less_than" : source === "certificate" ? "at_least" : "equals";
-  return { source, property, comparison, target: "", fails_as: "down" };
+  return { source, property, comparison: starts[source] ?? "equals", target: "", fails_as: "down" };
+}
+
+/** The conditions that a new monitor of a type starts with. An inverted one cannot have warnings. */
+export function startingRows(type: Type, inverted = false): AssertionValues[] {
+  if (inverted) return [];
+  if (type === "tls") return [{ ...startOf("certificate"), target: "14", fails_as: "degraded" }];
+  if (type === "ping") return [{ ...startOf("loss"), target: "20", fails_as: "degraded" }];
+  return [];
+}
+
+interface Rows {
+  type: Type;
+  upside_down_mode: boolean;
+  assertions: AssertionValues[];
+}
+
+/** The conditions of a new monitor whose type or mode changes: those that it started with follow, others stay. */
+export function rowsAfter(before: Rows, after: Rows): AssertionValues[] {
+  const started = startingRows(before.type, before.upside_down_mode);
+  const unchanged = JSON.stringify(before.assertions) === JSON.stringify(started);
+  return unchanged ? startingRows(after.type, after.upside_down_mode) : before.assertions;
 }
 
 /** A value of a response that a condition can be made of. */
@@ -110,31 +145,17 @@ export interface SeenValue {
   value: string;
 }
 
-/** At most so many are offered. */
-const MAX_SEEN = 60;
+/** The longest property and target that a condition can have. */
+const MAX_PROPERTY_LENGTH = 256;
+const MAX_TARGET_LENGTH = 1024;
 
-/** The fields of a JSON document, each with its path; none if the text is no JSON. */
-export function fieldsOf(text: string): SeenValue[] {
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch {
-    return [];
-  }
-  const found: SeenValue[] = [];
-  const visit = (value: unknown, path: string) => {
-    if (found.length >= MAX_SEEN) return;
-    if (Array.isArray(value)) value.slice(0, 3).forEach((item, index) => visit(item, `${path}[${index}]`));
-    else if (typeof value === "object" && value !== null) {
-      for (const [name, member] of Object.entries(value)) visit(member, path + step(name));
-    } else found.push({ source: "json", property: path, value: String(value) });
-  };
-  visit(document, "$");
-  return found;
-}
-
-function step(name: string): string {
-  return /^[a-z_]\w*$/i.test(name) ? `.${name}` : `['${name.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}']`;
+/** The fields and headers of a response. Those that were redacted cannot be compared. */
+export function seenValues({ body, truncated, headers }: Response): SeenValue[] {
+  const fields = jsonFields(body, truncated).map(({ path, value }) => ({ source: "json" as const, property: path, value }));
+  const named = headers.map(([property = "", value = ""]) => ({ source: "header" as const, property, value }));
+  return [...fields, ...named].filter(
+    ({ property, value }) => property.length <= MAX_PROPERTY_LENGTH && value.length <= MAX_TARGET_LENGTH && !value.includes("[redacted]"),
+  );
 }
 
 /** The condition that a value stays as it is. */

@@ -3,6 +3,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useTexts } from "../../../shared/i18n";
 import type { Form } from "../../../shared/ui/form";
 import { Panel } from "../../../shared/ui/page";
+import type { Type } from "../data";
 import { formOf } from "../types";
 import {
   comparisons,
@@ -71,7 +72,7 @@ function Row({ form, row, place, change }: RowProps) {
         allowDeselect={false}
         onChange={(value) => value && change({ ...startOf(value as AssertionSource), fails_as: row.fails_as })}
       />
-      <Property row={row} change={change} {...field("property")} />
+      <Property row={row} type={form.values.type} change={change} {...field("property")} />
       <Select
         {...field("comparison")}
         aria-label={t.comparison}
@@ -122,19 +123,19 @@ function Row({ form, row, place, change }: RowProps) {
   );
 }
 
-function Property({
-  row,
-  change,
-  ...field
-}: {
+interface PropertyProps {
   row: AssertionValues;
+  type: Type;
   change: RowProps["change"];
   name: string;
   error: string | undefined;
-}) {
+}
+
+function Property({ row, type, change, ...field }: PropertyProps) {
   const { assertions: t } = useTexts();
-  const choices = propertiesOf(row.source);
-  if (choices) {
+  const known = propertiesOf(row.source, type);
+  if (known) {
+    const choices = known.includes(row.property) ? known : [row.property, ...known];
     return (
       <Select
         {...field}

@@ -20,6 +20,7 @@ import { NotifierPicker } from "../notifier-picker";
 import { LOCAL, regionsQuery } from "../regions";
 import { formOf } from "../types";
 import { choice, duration, number } from "../types/fields";
+import { rowsAfter } from "./assertion";
 import { Assertions } from "./assertions";
 import { Conflicts } from "./conflicts";
 import page from "../../../shared/ui/form-page.module.css";
@@ -43,7 +44,7 @@ export function Editor({ stored, start }: Props) {
   const leaving = useRef(false);
   const [tested, setTested] = useState<Tested | null>(null);
   const { saveValues, conflicts } = useSave(stored);
-  const form = useForm(
+  const started = useForm(
     start,
     async (values, set) => {
       const saved = await saveValues(values, set);
@@ -55,6 +56,7 @@ export function Editor({ stored, start }: Props) {
     },
     (values) => check(values, t),
   );
+  const form = stored ? started : withStartingRows(started);
   const id = stored?.monitorid;
   const { Passive } = formOf(form.values.type);
   return (
@@ -90,6 +92,19 @@ export function Editor({ stored, start }: Props) {
       <UnsavedChangesGuard when={() => form.dirty && !leaving.current} />
     </Page>
   );
+}
+
+/** The form of a new monitor, in which the conditions that it starts with follow its type. */
+function withStartingRows(form: MonitorForm): MonitorForm {
+  return {
+    ...form,
+    set: (field, value) => {
+      form.set(field, value);
+      if (field !== "type" && field !== "upside_down_mode") return;
+      const rows = rowsAfter(form.values, { ...form.values, [field]: value });
+      if (rows !== form.values.assertions) form.set("assertions", rows);
+    },
+  };
 }
 
 function Target({ form }: { form: MonitorForm }) {

@@ -1,7 +1,7 @@
 /** What a test found: the result of each condition, and the values that a condition can be made of. */
-import { useTexts } from "../../../shared/i18n";
+import { useTexts, type Texts } from "../../../shared/i18n";
 import type { Evidence } from "../data";
-import { conditionOf, fieldsOf, type AssertionValues, type SeenValue } from "./assertion";
+import { conditionOf, seenValues, type AssertionValues } from "./assertion";
 import styles from "./assertions.module.css";
 
 interface Props {
@@ -13,14 +13,14 @@ interface Props {
 
 export function TriedAssertions({ evidence, tested, add }: Props) {
   const { assertions: t } = useTexts();
-  const seen = seenIn(evidence);
+  const seen = evidence.response ? seenValues(evidence.response) : [];
   return (
     <>
       {evidence.assertions.length > 0 && (
         <ul className={styles.results} aria-label={t.results}>
-          {evidence.assertions.map(({ index, passed, fails_as, found, message }) => (
-            <li key={index} data-result={passed ? "passed" : fails_as === "degraded" ? "warning" : "failed"}>
-              {passed ? t.passed(labelOf(tested[index]), found ?? "–") : `${t.failed}: ${message}`}
+          {evidence.assertions.map((result) => (
+            <li key={result.index} data-result={outcomeOf(result)}>
+              <b>{t.outcomes[outcomeOf(result)]}</b> {wordsOf(result, tested[result.index], t)}
             </li>
           ))}
         </ul>
@@ -41,13 +41,16 @@ export function TriedAssertions({ evidence, tested, add }: Props) {
   );
 }
 
-function labelOf(row: AssertionValues | undefined): string {
-  return row ? [row.source, row.property].filter(Boolean).join(" ") : "";
+type Result = Evidence["assertions"][number];
+
+/** What the result of a condition means for the monitor. */
+function outcomeOf({ passed, fails_as }: Result): "passed" | "warning" | "failed" {
+  return passed ? "passed" : fails_as === "degraded" ? "warning" : "failed";
 }
 
-/** The fields and headers of the response. Those that were redacted cannot be compared. */
-function seenIn({ response }: Evidence): SeenValue[] {
-  if (!response) return [];
-  const headers = response.headers.map(([property = "", value = ""]) => ({ source: "header" as const, property, value }));
-  return [...fieldsOf(response.body), ...headers].filter(({ value }) => !value.includes("[redacted]"));
+/** What was compared, and the value that was found. A message about a failure quotes the value. */
+function wordsOf({ passed, message, found }: Result, row: AssertionValues | undefined, t: Texts["assertions"]): string {
+  if (!passed) return message;
+  const compared = row ? [t.sources[row.source], row.property && (t.properties[row.property] ?? row.property)] : [];
+  return `${compared.filter(Boolean).join(" ")}: ${found ?? "–"}`;
 }

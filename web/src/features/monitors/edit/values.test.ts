@@ -101,6 +101,31 @@ describe("the form's values", () => {
     expect(bodyOf({ ...typed, "http.authentication_type": "none" }).http).not.toHaveProperty("password");
   });
 
+  test("a client certificate is sent when it is typed or removed, for each type that has one", () => {
+    const stored = { subject: "CN=client", not_after: "2027-01-01T00:00:00Z", fingerprint: "00" };
+    const tls = {
+      server_name: "",
+      starttls: "none" as const,
+      ignore_tls_error: false,
+      certificate_expiry_notification: true,
+      client_certificate: stored,
+    };
+    const values = valuesOf({ ...monitor, type: "tls", http: null, hostname: "mail.example", port: "443", tls });
+    expect(values["tls.stored_certificate"]).toBe("CN=client");
+    expect(bodyOf(values).tls).not.toHaveProperty("client_certificate");
+    expect(bodyOf(values).tls).not.toHaveProperty("client_key");
+    const typed = { ...values, "tls.client_certificate": " PEM\n", "tls.client_key": "KEY" };
+    expect(bodyOf(typed).tls).toMatchObject({ client_certificate: "PEM", client_key: "KEY" });
+    expect(bodyOf({ ...typed, "tls.removes_certificate": true }).tls).toMatchObject({ client_certificate: "" });
+    expect(bodyOf({ ...valuesOf(monitor), "http.removes_certificate": true }).http).toMatchObject({ client_certificate: "" });
+  });
+
+  test("a new ping starts with five echoes and a condition, and a stored one keeps its own", () => {
+    expect(bodyOf(initial("ping"))).toMatchObject({ ping: { count: 5 }, assertions: [{ source: "loss", target: "20" }] });
+    const stored = { ...monitor, type: "ping" as const, http: null, ping: { count: 1, spacing: 200, size: 16 }, assertions: [] };
+    expect(bodyOf(valuesOf(stored))).toMatchObject({ ping: { count: 1 }, assertions: [] });
+  });
+
   test("each type sends its own settings and no others", () => {
     const filled = { hostname: " db.example.com ", port: "5432", "http.url": "https://x", grace: "7" };
     const own = {

@@ -9,7 +9,7 @@ import type { Texts } from "../../../shared/i18n";
 import { types, type Monitor, type SaveMonitor, type Type } from "../data";
 import { LOCAL } from "../regions";
 import { defaults, formOf, type TypeValues } from "../types";
-import type { AssertionValues } from "./assertion";
+import { startingRows, type AssertionValues } from "./assertion";
 
 export interface Values extends TypeValues {
   type: Type;
@@ -81,7 +81,7 @@ export function initial(type: Type): Values {
     depends_on: [],
     flap_outages: 0,
     flap_within: formatDuration(3600),
-    assertions: [],
+    assertions: startingRows(type),
     evidence: "full",
     ip_family: "any",
     resolver: "",

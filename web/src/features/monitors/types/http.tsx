@@ -6,11 +6,12 @@ import { flag, text, type Form } from "../../../shared/ui/form";
 import { FieldPair, PasswordField } from "../../../shared/ui/form-layout";
 import type { Monitor, SaveMonitor } from "../data";
 import styles from "../edit/edit.module.css";
+import { certificateOf, ClientCertificate, holderOf, type CertificateValues } from "./client-certificate";
 import { choice, number } from "./fields";
 import type { TypeForm } from "./type-form";
 import { hasScheme, hostOf, withScheme } from "./url";
 
-export interface HttpValues {
+export interface HttpValues extends CertificateValues<"http"> {
   "http.url": string;
   "http.method": HttpMethod;
   "http.keyword": string;
@@ -26,12 +27,6 @@ export interface HttpValues {
   "http.oauth2.client_secret": string;
   "http.oauth2.scope": string;
   "http.proxy": string;
-  /** PEM; empty leaves the stored one unchanged. */
-  "http.client_certificate": string;
-  "http.client_key": string;
-  /** Whose certificate is stored; empty for none. */
-  storedCertificate: string;
-  removesCertificate: boolean;
   "http.max_redirects": number | "";
   "http.ignore_tls_error": boolean;
   "http.certificate_expiry_notification": boolean;
@@ -66,8 +61,8 @@ export const http: TypeForm<HttpValues> = {
     "http.proxy": "",
     "http.client_certificate": "",
     "http.client_key": "",
-    storedCertificate: "",
-    removesCertificate: false,
+    "http.stored_certificate": "",
+    "http.removes_certificate": false,
     "http.max_redirects": 10,
     "http.ignore_tls_error": false,
     "http.certificate_expiry_notification": true,
@@ -93,7 +88,7 @@ export const http: TypeForm<HttpValues> = {
     "http.proxy": t.form.proxy,
     "http.client_certificate": t.form.clientCertificate,
     "http.client_key": t.form.clientKey,
-    removesCertificate: t.form.removeCertificate,
+    "http.removes_certificate": t.form.removeCertificate,
     "http.max_redirects": t.form.redirects,
     "http.ignore_tls_error": t.form.ignoreTls,
     "http.certificate_expiry_notification": t.form.certificate,
@@ -138,7 +133,7 @@ function valuesOf({ http }: Monitor): Partial<HttpValues> {
       "http.oauth2.scope": http.oauth2.scope,
     }),
     "http.proxy": http.proxy,
-    storedCertificate: http.client_certificate?.subject ?? "",
+    "http.stored_certificate": holderOf(http.client_certificate),
     "http.max_redirects": http.max_redirects,
     "http.ignore_tls_error": http.ignore_tls_error,
     "http.certificate_expiry_notification": http.certificate_expiry_notification,
@@ -170,18 +165,15 @@ function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
       },
     }),
     proxy: values["http.proxy"].trim(),
-    ...certificateOf(values),
+    ...certificateOf({
+      certificate: values["http.client_certificate"],
+      key: values["http.client_key"],
+      removes: values["http.removes_certificate"],
+    }),
     max_redirects: values["http.max_redirects"] === "" ? 10 : values["http.max_redirects"],
     ignore_tls_error: values["http.ignore_tls_error"],
     certificate_expiry_notification: values["http.certificate_expiry_notification"],
   };
-}
-
-/** An empty text removes the stored certificate. */
-function certificateOf(values: HttpValues): Pick<NonNullable<SaveMonitor["http"]>, "client_certificate" | "client_key"> {
-  if (values.removesCertificate) return { client_certificate: "" };
-  const [certificate, key] = [values["http.client_certificate"].trim(), values["http.client_key"].trim()];
-  return { ...(certificate !== "" && { client_certificate: certificate }), ...(key !== "" && { client_key: key }) };
 }
 
 /** Whether a login has a user name and a password. */
@@ -246,7 +238,7 @@ export function HttpFields({ form }: { form: Form<HttpValues> }) {
         />
       )}
       <Login form={form} />
-      <ClientCertificate form={form} />
+      <ClientCertificate form={form} of="http" />
       <TextInput
         {...text(form, "http.proxy")}
         label={t.form.proxy}
@@ -258,36 +250,6 @@ export function HttpFields({ form }: { form: Form<HttpValues> }) {
       <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
       <Switch {...flag(form, "http.certificate_expiry_notification")} label={t.form.certificate} description={t.form.certificateHelp} />
       <Switch {...flag(form, "http.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
-    </>
-  );
-}
-
-/** The certificate that is presented to the server. The key is never shown. */
-function ClientCertificate({ form }: { form: Form<HttpValues> }) {
-  const t = useTexts();
-  const { storedCertificate: stored, removesCertificate } = form.values;
-  const pem = { autosize: true, minRows: 2, maxRows: 6, spellCheck: false, autoComplete: "off", classNames: { input: styles.code ?? "" } };
-  return (
-    <>
-      {!removesCertificate && (
-        <FieldPair>
-          <Textarea
-            {...text(form, "http.client_certificate")}
-            {...pem}
-            label={t.form.clientCertificate}
-            description={stored === "" ? t.form.clientCertificateHelp : t.form.clientCertificateStored(stored)}
-            placeholder="-----BEGIN CERTIFICATE-----"
-          />
-          <Textarea
-            {...text(form, "http.client_key")}
-            {...pem}
-            label={t.form.clientKey}
-            description={t.form.clientKeyHelp}
-            placeholder="-----BEGIN PRIVATE KEY-----"
-          />
-        </FieldPair>
-      )}
-      {stored !== "" && <Switch {...flag(form, "removesCertificate")} label={t.form.removeCertificate} />}
     </>
   );
 }

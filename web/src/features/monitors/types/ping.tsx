@@ -14,7 +14,8 @@ interface PingValues {
 }
 
 export const ping: TypeForm<PingValues> = {
-  defaults: { hostname: "", "ping.count": 1, "ping.spacing": 200, "ping.size": 16 },
+  // Fewer echoes would not tell a lost one from an outage.
+  defaults: { hostname: "", "ping.count": 5, "ping.spacing": 200, "ping.size": 16 },
   valuesOf: ({ hostname, ping: echoes }) => ({
     hostname: hostname ?? "",
     ...(echoes && { "ping.count": echoes.count, "ping.spacing": echoes.spacing, "ping.size": echoes.size }),

@@ -4,10 +4,11 @@ import { valuesOfSet, type StarttlsProtocol } from "../../../shared/api/closed-s
 import { useTexts } from "../../../shared/i18n";
 import { flag, text, type Form } from "../../../shared/ui/form";
 import { FieldPair } from "../../../shared/ui/form-layout";
+import { certificateOf, ClientCertificate, holderOf, type CertificateValues } from "./client-certificate";
 import { choice, Host } from "./fields";
 import type { TypeForm } from "./type-form";
 
-interface TlsValues {
+interface TlsValues extends CertificateValues<"tls"> {
   hostname: string;
   port: string;
   "tls.server_name": string;
@@ -34,6 +35,10 @@ export const tls: TypeForm<TlsValues> = {
     "tls.starttls": "none",
     "tls.ignore_tls_error": false,
     "tls.certificate_expiry_notification": true,
+    "tls.client_certificate": "",
+    "tls.client_key": "",
+    "tls.stored_certificate": "",
+    "tls.removes_certificate": false,
   },
   valuesOf: ({ hostname, port, tls }) => ({
     hostname: hostname ?? "",
@@ -43,6 +48,7 @@ export const tls: TypeForm<TlsValues> = {
       "tls.starttls": tls.starttls,
       "tls.ignore_tls_error": tls.ignore_tls_error,
       "tls.certificate_expiry_notification": tls.certificate_expiry_notification,
+      "tls.stored_certificate": holderOf(tls.client_certificate),
     }),
   }),
   bodyOf: (values) => ({
@@ -54,6 +60,11 @@ export const tls: TypeForm<TlsValues> = {
       starttls: values["tls.starttls"],
       ignore_tls_error: values["tls.ignore_tls_error"],
       certificate_expiry_notification: values["tls.certificate_expiry_notification"],
+      ...certificateOf({
+        certificate: values["tls.client_certificate"],
+        key: values["tls.client_key"],
+        removes: values["tls.removes_certificate"],
+      }),
     },
   }),
   suggestedName: ({ hostname, port }) => (port === "" ? hostname : `${hostname}:${port}`),
@@ -64,11 +75,14 @@ export const tls: TypeForm<TlsValues> = {
     "tls.starttls": t.form.starttls,
     "tls.ignore_tls_error": t.form.ignoreTls,
     "tls.certificate_expiry_notification": t.form.certificate,
+    "tls.client_certificate": t.form.clientCertificate,
+    "tls.client_key": t.form.clientKey,
+    "tls.removes_certificate": t.form.removeCertificate,
   }),
   connects: true,
   Target,
   Advanced,
-  advanced: ["tls.server_name", "tls.ignore_tls_error"],
+  advanced: ["tls.server_name", "tls.ignore_tls_error", "tls.client_certificate", "tls.client_key"],
 };
 
 function Target({ form }: { form: Form<TlsValues> }) {
@@ -94,6 +108,7 @@ function Advanced({ form }: { form: Form<TlsValues> }) {
   return (
     <>
       <TextInput {...text(form, "tls.server_name")} label={t.form.serverName} description={t.form.serverNameHelp} />
+      <ClientCertificate form={form} of="tls" />
       <Switch {...flag(form, "tls.certificate_expiry_notification")} label={t.form.certificate} description={t.form.certificateHelp} />
       <Switch {...flag(form, "tls.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
     </>
