@@ -25,6 +25,7 @@ pub mod scheduler;
 mod settings;
 pub mod statuspages;
 mod team_turns;
+mod version;
 
 pub use accounts::{
     api_keys::*, auth::*, contact::*, email_verification::*, export::*, invitations::*, mfa::*,
