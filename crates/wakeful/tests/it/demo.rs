@@ -50,7 +50,9 @@ async fn the_demo_has_a_month_of_history(kind: DatabaseKind) {
     let server = installation.serve_with(&["--demo"]).await;
     let ann = log_in(&server).await;
     let found = statuses(&ann).await;
-    assert!(clock.elapsed() < Duration::from_secs(10), "{:?}", clock.elapsed());
+    // Without optimization, as here, it takes most of that.
+    let most = Duration::from_secs(if kind == DatabaseKind::Sqlite { 10 } else { 20 });
+    assert!(clock.elapsed() < most, "{:?}", clock.elapsed());
     assert_eq!(found.len(), 13, "{found:?}");
     let down: Vec<&str> =
         found.iter().filter(|(_, status)| status == "down").map(|(name, _)| &**name).collect();
