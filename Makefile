@@ -10,7 +10,7 @@ SERVICE_PARTS := $(filter-out checks,$(BENCH_PARTS))
 DENY_VERSION := 0.20.2
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run web test test-long test-web test-packages screenshots lint lint-files deny fmt dist release bench rust
+.PHONY: help run web test test-long test-web test-packages test-reproducible screenshots lint lint-files deny fmt dist release bench rust
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -40,6 +40,9 @@ test-web: rust ## run only the web app's tests, in a real browser
 
 test-packages: ## as root on Debian, install, upgrade and purge a package of the debug binary
 	packaging/test-packages
+
+test-reproducible: ## build the release of the last commit twice, in different folders, and compare; takes long
+	packaging/test-reproducible
 
 screenshots: rust ## take the screenshots of the web app for the docs
 	scripts/test-web screenshots

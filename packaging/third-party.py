@@ -5,21 +5,25 @@
 
 Writes wakeful-VERSION.cdx.json (CycloneDX 1.5) and THIRD-PARTY-LICENSES.txt to FOLDER. The
 libraries are those that cargo resolves for the binary, without those that only tests or build
-scripts need, and the npm packages that the web app ships, according to package-lock.json.
-Requires web/node_modules.
+scripts need, the npm packages that the web app ships, according to package-lock.json, and what
+the compiler links statically: Rust's standard library, LLVM's libunwind and musl.
+Requires web/node_modules, the Rust target, and musl-tools for the license of musl.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import uuid
 from datetime import datetime, timezone
+from html.parser import HTMLParser
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = "x86_64-unknown-linux-musl"
 LICENSE_FILES = ("license", "licence", "copying", "notice", "copyright", "unlicense")
+MUSL_LICENSE = Path("/usr/share/doc/musl-dev/copyright")
 
 
 class Component:
@@ -45,6 +49,64 @@ class Component:
         if self.digest:
             entry["hashes"] = [self.digest]
         return entry
+
+
+class Runtime(Component):
+    """What the compiler links statically, without a package that cargo knows."""
+
+    def __init__(self, name, version, license, texts):
+        super().__init__("generic", name, version, license, "")
+        self.found = texts
+
+    def texts(self):
+        return self.found
+
+
+class PlainText(HTMLParser):
+    """The text of a page, without blank lines in a row."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.parts = []
+        self.feed(page)
+
+    def handle_data(self, data):
+        self.parts.append(data)
+
+    def __str__(self):
+        return re.sub(r"\n\s*\n", "\n\n", "".join(self.parts)).strip()
+
+
+def rustc(*arguments):
+    return subprocess.run(["rustc", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def read(path, missing):
+    if not path.is_file():
+        sys.exit(f"third-party: {path} is missing: {missing}")
+    return path.read_bytes()
+
+
+def runtimes():
+    sysroot = Path(rustc("--print", "sysroot"))
+    about = dict(line.split(": ", 1) for line in rustc("-vV").splitlines() if ": " in line)
+
+    def notices(*names):
+        documents = [sysroot / "share/doc/rust" / name for name in names]
+        return [read(path, "install Rust with rustup").decode().strip() for path in documents]
+
+    libc = sysroot / "lib/rustlib" / TARGET / "lib/self-contained/libc.a"
+    versions = set(re.findall(rb"[^\d.](1\.\d+\.\d+)\0", read(libc, f"run `rustup target add {TARGET}`")))
+    if len(versions) != 1:
+        sys.exit(f"third-party: {libc} does not name one version of musl: {versions}")
+    apache, mit, exception = "licenses/Apache-2.0.txt", "licenses/MIT.txt", "licenses/LLVM-exception.txt"
+    parts = str(PlainText(*notices("COPYRIGHT-library.html")))
+    llvm = "Apache-2.0 WITH LLVM-exception"
+    return [
+        Runtime("rust-std", about["release"], "MIT OR Apache-2.0", [parts, *notices(apache, mit)]),
+        Runtime("llvm-libunwind", about["LLVM version"], llvm, notices(apache, exception)),
+        Runtime("musl", versions.pop().decode(), "MIT", [read(MUSL_LICENSE, "install musl-tools").decode().strip()]),
+    ]
 
 
 def metadata():
@@ -150,6 +212,7 @@ def main():
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or sys.exit("third-party: set SOURCE_DATE_EPOCH"))
     version, components = crates()
     components.extend(npm_packages())
+    components.extend(runtimes())
     components.sort(key=lambda component: (component.kind, component.name, component.version))
     for component in components:
         if not component.license:

@@ -26,6 +26,7 @@ mod settings;
 pub mod statuspages;
 mod suspects;
 mod team_turns;
+mod version;
 
 pub use accounts::{
     api_keys::*, auth::*, contact::*, email_verification::*, export::*, invitations::*, mfa::*,

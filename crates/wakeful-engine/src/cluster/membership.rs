@@ -14,7 +14,7 @@ use wakeful_store::Node;
 
 use super::{Cluster, requests};
 use crate::bus::{Edit, Event, NodeMessage};
-use crate::{Engine, Result};
+use crate::{Engine, Result, version};
 
 /// How often free slots, requests and edits are looked for.
 const ROUND_INTERVAL: Duration = Duration::from_secs(1);
@@ -122,7 +122,7 @@ impl MembershipLoop {
             id: engine.cluster().node(),
             name: settings.node_name.clone(),
             home: settings.node_home.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: version::announced(),
         };
         let now = Instant::now();
         Self {

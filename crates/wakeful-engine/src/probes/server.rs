@@ -27,6 +27,7 @@ use super::protocol::{
 };
 use crate::bus::nats::Nats;
 use crate::scheduler::{CheckResult, Connectivity, FairPlaces, check_through};
+use crate::version;
 
 /// How long results of one batch are collected.
 const REPLY_WINDOW: Duration = Duration::from_millis(3);
@@ -142,7 +143,7 @@ impl Probe {
 
     async fn send_hello(&self, leaves: bool) {
         let hello = Hello {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: version::announced(),
             at: self.clock.now().0,
             since: self.since.0,
             lag: self.lag.swap(0, Ordering::Relaxed),

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
-use wakeful_testkit::{Client, DatabaseKind};
+use std::time::Duration;
+use wakeful_testkit::{Client, DatabaseKind, Stopwatch};
 
 use crate::process::{Installation, Server};
 
@@ -45,9 +46,13 @@ async fn the_demo_has_a_month_of_history(kind: DatabaseKind) {
         .await
         .set("MAIL_HOST", "192.0.2.1")
         .set("NETWORK_EGRESS", "private");
+    let clock = Stopwatch::start();
     let server = installation.serve_with(&["--demo"]).await;
     let ann = log_in(&server).await;
     let found = statuses(&ann).await;
+    // Without optimization, as here, it takes most of that.
+    let most = Duration::from_secs(if kind == DatabaseKind::Sqlite { 10 } else { 20 });
+    assert!(clock.elapsed() < most, "{:?}", clock.elapsed());
     assert_eq!(found.len(), 13, "{found:?}");
     let down: Vec<&str> =
         found.iter().filter(|(_, status)| status == "down").map(|(name, _)| &**name).collect();

@@ -21,6 +21,9 @@ async fn mail_arrives_by(mode: &'static str, password: Option<&str>) {
         .settings(installation)
         .variable("SSL_CERT_FILE", certificate.authority.to_str().unwrap());
     let server = installation.serve().await;
+    // The first visit says that mail works.
+    let visit = server.anonymous().get("session").await.ok();
+    assert_eq!((&visit["first_signup"], &visit["mail_server"]), (&json!(true), &json!(true)));
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let welcome = mail_server.mail().await;
     assert_eq!(welcome.to, ["ann@example.com"]);

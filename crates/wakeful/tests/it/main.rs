@@ -26,6 +26,7 @@ mod packaging;
 mod payments;
 mod probes;
 mod process;
+mod readme;
 mod redaction;
 mod restarts;
 mod run;

@@ -1,9 +1,10 @@
 //! The files around the binary agree with it: versions, and settings that they name.
 
 use std::collections::BTreeSet;
+use tokio::process::Command;
 use wakeful_testkit::DatabaseKind;
 
-use crate::process::{Installation, workspace};
+use crate::process::{Installation, run_command, workspace};
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(workspace().join(path))
@@ -61,6 +62,35 @@ async fn the_settings_of_the_package_are_valid() {
     let file = workspace().join("packaging/debian/wakeful.toml");
     let mut command = Installation::new(DatabaseKind::Sqlite).await.command(&["config", "check"]);
     command.env_remove("WAKEFUL_DATA").arg("--config").arg(file);
-    let report = crate::process::run_command(command).await.ok();
+    let report = run_command(command).await.ok();
     assert!(report.contains("data = \"/var/lib/wakeful\""), "{report}");
+}
+
+#[tokio::test]
+async fn the_version_names_the_commit_and_its_date() {
+    let version = env!("CARGO_PKG_VERSION");
+    let printed = Installation::new(DatabaseKind::Sqlite).await.run(&["--version"]).await.ok();
+    assert!(printed.starts_with(&format!("wakeful {version}")), "{printed}");
+
+    // What the build script of the binary makes of the variables of a release.
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("build");
+    let source = workspace().join("crates/wakeful/build.rs");
+    let mut compiler = Command::new("rustc");
+    compiler.args(["--edition=2024", "-o"]).arg(&script).arg(source);
+    compiler.env("CARGO_PKG_VERSION", version);
+    run_command(compiler).await.ok();
+    let (commit, date) = (("SOURCE_COMMIT", "0123456789ab"), ("SOURCE_DATE_EPOCH", "1709164800"));
+    for (variables, more) in [
+        (vec![commit, date], " (commit 0123456789ab, 2024-02-29)"),
+        (vec![commit], " (commit 0123456789ab)"),
+        (vec![date], " (2024-02-29)"),
+        (vec![], ""),
+    ] {
+        let mut built = Command::new(&script);
+        built.env_clear().envs(variables);
+        let printed = run_command(built).await.ok();
+        let line = format!("cargo:rustc-env=WAKEFUL_VERSION={version}{more}\n");
+        assert!(printed.contains(&line), "no {line} in {printed}");
+    }
 }

@@ -22,6 +22,7 @@ pub(crate) struct Installation {
     database: Database,
     database_kind: DatabaseKind,
     logs: TempDir,
+    binary: OsString,
     variables: Vec<(String, String)>,
 }
 
@@ -60,6 +61,7 @@ impl Installation {
             database: Database::new(kind).await,
             database_kind: kind,
             logs: tempfile::tempdir().unwrap(),
+            binary: binary(),
             variables: Vec::new(),
         };
         if kind == DatabaseKind::Postgres {
@@ -100,6 +102,23 @@ impl Installation {
     #[must_use]
     pub(crate) fn without_failpoint(self) -> Self {
         self.with_failpoint("nowhere", 1)
+    }
+
+    /// The next processes are of an earlier version: the binary in `WAKEFUL_TEST_OLDER`, or this
+    /// one, which only announces the earlier version.
+    #[must_use]
+    pub(crate) fn of_earlier_version(mut self) -> Self {
+        match std::env::var_os("WAKEFUL_TEST_OLDER") {
+            Some(older) => self.binary = older,
+            None => return self.set("TEST_VERSION", "0.2.0"),
+        }
+        self
+    }
+
+    /// The next processes are of this version.
+    pub(crate) fn upgrade(&mut self) {
+        self.binary = binary();
+        self.variables.retain(|(name, _)| name != "WAKEFUL_TEST_VERSION");
     }
 
     /// Limits so high that a test that is not about them never reaches one.
@@ -155,7 +174,7 @@ impl Installation {
 
     /// The binary with these settings and nothing else from the environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = Command::new(&self.binary);
         command
             .args(arguments)
             .env_clear()

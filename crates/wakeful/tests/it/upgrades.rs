@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use wakeful_testkit::{DatabaseKind, PASSWORD, until};
+use wakeful_testkit::{Client, DatabaseKind, PASSWORD, until};
 
 use crate::process::{Installation, Server};
+
+/// Their data has only what the oldest versions knew.
+const OLDEST: [&str; 2] = ["0.1.0", "0.2.0"];
 
 /// The folders with the data of earlier versions and this one, by version.
 fn versions() -> BTreeMap<String, PathBuf> {
@@ -54,8 +57,8 @@ async fn migrations_of(file: &Path) -> Vec<String> {
     names
 }
 
-/// What `make-upgrade-fixture` has created.
-async fn assert_complete(server: &Server) {
+/// What `make-upgrade-fixture` has created with every binary.
+async fn assert_complete(server: &Server) -> Client {
     let login = serde_json::json!({"email": "ann@example.com", "password": PASSWORD});
     let token = server.anonymous().post("login", &login).await.ok();
     let ann = server.anonymous().with_token(token["token"].as_str().unwrap());
@@ -78,17 +81,68 @@ async fn assert_complete(server: &Server) {
         .filter(|message| message.starts_with("it is"))
         .collect();
     assert_eq!(messages, ["it is down", "it is up", "it is down", "it is up", "it is up"]);
-    let alerts = ann.get("alerts").await.ok();
+    let alerts = ann.get(&format!("monitor/{id}/alerts")).await.ok();
     assert_eq!(alerts["alerts"].as_array().unwrap().len(), 2, "{alerts}");
     let notifiers = ann.get("notifiers").await.ok();
     assert_eq!(notifiers["notifiers"][0]["webhook"]["url"], "http://127.0.0.1:9/hook");
+    ann
+}
+
+/// What it has created with the later ones: a policy, a job, warnings, maintenance, a status page.
+async fn assert_later_features(server: &Server, ann: &Client) {
+    let only = async |list: &str| {
+        let answer = ann.get(list).await.ok();
+        assert_eq!(answer[list].as_array().unwrap().len(), 1, "{answer}");
+        answer[list][0].clone()
+    };
+    let policy = only("policies").await;
+    assert_eq!(policy["steps"][1]["after"], 3_600, "{policy}");
+    assert_eq!(only("maintenances").await["rrule"], "FREQ=WEEKLY;BYDAY=MO");
+    assert_eq!(only("statuspages").await["subscribers"], 1);
+
+    let monitors = ann.get("monitors").await.ok();
+    let monitors = monitors["monitors"].as_array().unwrap();
+    let find = |name: &str| monitors.iter().find(|monitor| monitor["name"] == name).unwrap();
+    assert_eq!(find("search")["health"], "degraded");
+    assert_eq!(find("search")["slo"]["target"], 99.5);
+    assert_eq!(find("queue")["assertions"][0]["property"], "$.depth");
+    assert_eq!(find("queue")["degraded"]["slow"], 800);
+    let job = find("weekly report");
+    assert_eq!((&job["status"], &job["api"]["schedule"]), (&"down".into(), &"0 6 * * 1".into()));
+    let pings = format!("monitor/{}/pings", job["monitorid"].as_str().unwrap());
+    let pings = ann.get(&pings).await.ok();
+    let kinds: Vec<_> =
+        pings["pings"].as_array().unwrap().iter().map(|ping| &ping["type"]).collect();
+    assert_eq!(kinds, ["fail", "success", "start"]);
+
+    let alerts = ann.get("alerts").await.ok();
+    let alerts = alerts["alerts"].as_array().unwrap();
+    let newest = |name: &str| alerts.iter().find(|alert| alert["monitor"]["name"] == name).unwrap();
+    assert_eq!(newest("nightly backup")["status"], "acknowledged");
+    assert_eq!(newest("search")["kind"], "degraded");
+    let escalated = newest("weekly report");
+    assert_eq!(
+        (&escalated["status"], &escalated["policyid"]),
+        (&"open".into(), &policy["policyid"])
+    );
+
+    let visitor = server.anonymous().with("accept", "text/html");
+    until("the status page", || async {
+        let page = visitor.get("/status/acme").await;
+        let incident = ["Backups are late", "We are looking into it.", "The disk is full."];
+        incident.iter().all(|text| page.text.contains(text)).then_some(())
+    })
+    .await;
 }
 
 async fn every_version_is_upgraded(kind: DatabaseKind) {
     for (version, folder) in versions() {
         let installation = installation_of(&folder, kind).await;
         let server = installation.serve().await;
-        assert_complete(&server).await;
+        let ann = assert_complete(&server).await;
+        if !OLDEST.contains(&version.as_str()) {
+            assert_later_features(&server, &ann).await;
+        }
         // Old heartbeats are compacted after the start; until then, `doctor` complains.
         until("a clean doctor", || async {
             let doctor = installation.run(&["doctor"]).await;

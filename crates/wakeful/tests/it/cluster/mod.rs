@@ -6,6 +6,7 @@ mod jobs;
 mod pages;
 #[expect(clippy::print_stdout, reason = "prints the figures of a trial")]
 mod testbed;
+mod upgrade;
 
 use serde_json::json;
 use std::time::Duration;

@@ -83,6 +83,13 @@ impl NodeProcess {
     pub(crate) async fn stop(&mut self) {
         self.server.take().expect("it runs").stop().await;
     }
+
+    /// Replaces a node of an earlier version.
+    pub(crate) async fn upgrade(&mut self) {
+        self.stop().await;
+        self.installation.upgrade();
+        self.start().await;
+    }
 }
 
 pub(crate) struct Testbed {
@@ -135,6 +142,15 @@ impl Target {
 impl Testbed {
     /// With a separate PostgreSQL that can be restarted, or on the shared one.
     pub(crate) async fn build(own_postgres: bool) -> Self {
+        Self::build_of(own_postgres, |installation| installation).await
+    }
+
+    /// Nodes and probes of an earlier version.
+    pub(crate) async fn build_earlier() -> Self {
+        Self::build_of(false, Installation::of_earlier_version).await
+    }
+
+    async fn build_of(own_postgres: bool, version: fn(Installation) -> Installation) -> Self {
         let size = Size::chosen();
         let (postgres, database, database_url) = if own_postgres {
             let server = PostgresServer::start().await;
@@ -148,7 +164,7 @@ impl Testbed {
         let nats = NatsServer::start().await;
         let mut nodes = Vec::new();
         for _ in 0..NODES {
-            let mut node = start_node(&database_url, &nats, size).await;
+            let mut node = start_node(&database_url, &nats, size, version).await;
             node.start().await;
             nodes.push(node);
         }
@@ -156,6 +172,7 @@ impl Testbed {
             .await
             .set("NATS_URL", &nats.url())
             .set("CLUSTER_KEY", KEY);
+        let probe_home = version(probe_home);
         let probes =
             PROBES.iter().map(|(region, name)| probe_home.probe(region, name, &[])).collect();
         let ann = User::sign_up(&nodes[0].server().anonymous(), "ann@example.com").await;
@@ -460,7 +477,12 @@ impl Testbed {
     }
 }
 
-async fn start_node(database_url: &str, nats: &NatsServer, size: Size) -> NodeProcess {
+async fn start_node(
+    database_url: &str,
+    nats: &NatsServer,
+    size: Size,
+    version: fn(Installation) -> Installation,
+) -> NodeProcess {
     let (before, rest) = database_url.split_once("@127.0.0.1:").expect("on loopback");
     let (port, name) = rest.split_once('/').expect("a database");
     let database = CuttableProxy::to(([127, 0, 0, 1], port.parse().unwrap()).into()).await;
@@ -475,7 +497,7 @@ async fn start_node(database_url: &str, nats: &NatsServer, size: Size) -> NodePr
         .set("CLUSTER_KEY", KEY)
         .set("SERVER_METRICS_TOKEN", "metrics")
         .set("NODES_LEASE_SECONDS", &size.lease.to_string());
-    NodeProcess { installation, server: None, database, bus }
+    NodeProcess { installation: version(installation), server: None, database, bus }
 }
 
 /// The event type and the monitor of a hook.
