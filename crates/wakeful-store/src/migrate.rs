@@ -81,6 +81,7 @@ const STEPS: &[Step] = steps![
     "0050_degraded",
     "0051_jobs",
     "0052_known_values",
+    "0056_held_messages",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

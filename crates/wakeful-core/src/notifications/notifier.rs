@@ -204,6 +204,19 @@ impl Kind {
         self.service().is_some_and(|service| service.is_for_programs)
     }
 
+    /// Whether a message can arrive without a sound.
+    pub fn can_be_silent(self) -> bool {
+        matches!(
+            self,
+            Self::Discord
+                | Self::Telegram
+                | Self::Ntfy
+                | Self::Pushover
+                | Self::Gotify
+                | Self::Webpush
+        )
+    }
+
     /// The settings of a kind that sends to a known service.
     pub fn service(self) -> Option<&'static Descriptor> {
         Some(match self {
