@@ -1,7 +1,9 @@
 //! Contact rules: how a user is notified, in which order and after which delay.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use crate::audit::View;
 use crate::id::NotifierId;
 use crate::severity::Severity;
 
@@ -38,6 +40,19 @@ impl ContactRule {
     /// The rule of a user without rules.
     pub const DEFAULT: Self =
         Self { to: ContactTarget::Account, after: 0, min_severity: Severity::Info };
+}
+
+/// The rules of a user, for the audit log.
+pub fn view(rules: Option<&[ContactRule]>) -> View {
+    let shown = |rule: &ContactRule| {
+        let notifier = match rule.to {
+            ContactTarget::Account => "account".to_owned(),
+            ContactTarget::Notifier(id) => id.to_string(),
+        };
+        json!({"notifierid": notifier, "after": rule.after, "min_severity": rule.min_severity})
+    };
+    let rules = rules.unwrap_or(&[ContactRule::DEFAULT]);
+    View::default().with("rules", rules.iter().map(shown).collect::<Vec<Value>>())
 }
 
 /// The rules that apply to an alert; a user without rules gets an email.

@@ -96,11 +96,16 @@ impl Quiet {
         if severity >= self.except {
             return Passage::Send;
         }
-        match (hours::end(&self.hours, &self.zone, now), self.then) {
+        match (self.end(now), self.then) {
             (None, _) => Passage::Send,
             (Some(_), Then::Drop) => Passage::Drop,
             (Some(end), Then::Hold) => Passage::HoldUntil(end),
         }
+    }
+
+    /// When the quiet hours end that a time belongs to.
+    pub fn end(&self, now: Millis) -> Option<Millis> {
+        hours::end(&self.hours, &self.zone, now)
     }
 }
 

@@ -82,6 +82,7 @@ const STEPS: &[Step] = steps![
     "0051_jobs",
     "0052_known_values",
     "0054_crashes_and_confirmations",
+    "0056_held_messages",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -27,6 +27,8 @@ test("a certificate warning cannot be acknowledged", () => {
 
 test("the page says for how long it is down, or was", () => {
   expect(durationOf(alert, textsOf.en, now, "en-GB")).toMatch(/^Down since .+ \(30 min\)$/);
+  for (const kind of ["flapping", "degraded"] as const)
+    expect(durationOf({ ...alert, kind }, textsOf.en, now, "en-GB"), kind).toMatch(/^Since .+ \(30 min\)$/);
   const over = { ...alert, ended: "2026-11-17T11:40:00Z", status: "over" as const };
   expect(durationOf(over, textsOf.de, now, "de")).toMatch(/^Ausgefallen von .+ bis .+ \(10 min\)$/);
 });

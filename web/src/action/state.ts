@@ -29,7 +29,9 @@ export function durationOf(alert: LinkedAlert, t: ActionTexts, now: number, loca
   const to = alert.ended ? Date.parse(alert.ended) : now;
   if (stateOf(alert) === "warning") return t.warned(clock(from, now, locale));
   const lasted = span(to - from);
-  return alert.ended ? t.wasDown(clock(from, now, locale), clock(to, now, locale), lasted) : t.since(clock(from, now, locale), lasted);
+  // A monitor that flaps or is degraded is not down, or not all the time.
+  const [since, wasDown] = alert.kind === "outage" ? [t.since, t.wasDown] : [t.lasts, t.lasted];
+  return alert.ended ? wasDown(clock(from, now, locale), clock(to, now, locale), lasted) : since(clock(from, now, locale), lasted);
 }
 
 /** Who has responded; empty if nobody has. */

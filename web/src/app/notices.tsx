@@ -1,4 +1,7 @@
-/** What is shown above every page: notifiers that fail, drafts of incidents, and roles that are still to be chosen. */
+/**
+ * What is shown above every page: an address that is not verified, notifiers that fail, drafts of incidents, and roles that are
+ * still to be chosen.
+ */
 import { useQuery } from "@tanstack/react-query";
 import { incidentsQuery } from "../shared/api/incidents";
 import type { NotifierSummary } from "../shared/api/notifiers";
@@ -17,11 +20,32 @@ export default function Notices({ review }: { review: boolean }) {
   const responds = useMay("respond");
   return (
     <>
+      {!saysUnverified(pathname) && <UnverifiedBanner />}
       {failing.length > 0 && <Banner failing={failing} />}
       {responds && <Drafts />}
       {/* The page of the team is where they are chosen. */}
       {role === "owner" && !review && pathname === "/" && <ChooseRoles />}
     </>
+  );
+}
+
+/** Whether a page says itself that the address is not verified, or has no room for it. */
+function saysUnverified(pathname: string): boolean {
+  return pathname === "/settings" || pathname === "/wallboard" || pathname.startsWith("/notifier");
+}
+
+/** Without a verified address, no notification is sent to it. */
+function UnverifiedBanner() {
+  const { verifyAddress } = useTexts();
+  const { email, email_verified, mail_server } = useMe();
+  if (email_verified || !mail_server) return null;
+  return (
+    <div className={styles.unverified} role="status">
+      <p>
+        <b>{verifyAddress.title(email)}</b> {verifyAddress.help}
+      </p>
+      <Link to="/settings">{verifyAddress.settings}</Link>
+    </div>
   );
 }
 

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 use wakeful_core::Invalid;
 use wakeful_core::alerting::alert::AlertKind as Kind;
+use wakeful_core::alerting::state::Suppressed;
 use wakeful_core::calendar::zone::Zone;
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId};
 use wakeful_core::monitors::{Name, Tags};
@@ -13,7 +15,7 @@ use wakeful_core::severity::Severity as SeverityName;
 use wakeful_core::time::Millis;
 use wakeful_engine::{Routing, TriedMessage, TriedRouting};
 
-use super::enums::{AlertKind, Severity};
+use super::enums::{AlertKind, Severity, SuppressionReason};
 use super::fields::{Fields, FromFields};
 use super::hours::{HoursBody, SaveHours, hours};
 use super::maintenances::selector;
@@ -246,7 +248,8 @@ fn parse_kind(text: &str) -> Result<Kind, Invalid> {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoutingTried {
     success: bool,
-    /// The maintenance that would suppress it; null if none would.
+    /// What would suppress it; null if nothing would. Monitors that are down, and a monitor that
+    /// flaps, only count for the present.
     suppressed_by: Option<RoutingSuppression>,
     /// The names of the rules that match.
     rules: Vec<String>,
@@ -261,7 +264,12 @@ pub(crate) struct RoutingTried {
 /// What would suppress an alert.
 #[derive(Serialize, ToSchema)]
 struct RoutingSuppression {
-    /// The name of the maintenance window.
+    #[schema(value_type = SuppressionReason)]
+    reason: &'static str,
+    /// The window, the monitor or, for flapping, the alert; null if the caller may not see it.
+    #[schema(value_type = Option<String>, format = Uuid)]
+    id: Option<Uuid>,
+    /// Of the window or the monitor.
     name: String,
     /// Null if its end is not known.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -291,7 +299,11 @@ impl RoutingTried {
         });
         Self {
             success: true,
-            suppressed_by: suppressed_by.map(|(name, until)| RoutingSuppression { name, until }),
+            suppressed_by: suppressed_by.map(|by| {
+                let Suppressed { reason, id, name, until, .. } = by;
+                let id = Some(id).filter(|id| !id.is_nil());
+                RoutingSuppression { reason: reason.as_str(), id, name, until }
+            }),
             rules,
             severity: severity.as_str(),
             policyid: policy,

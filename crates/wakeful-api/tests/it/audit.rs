@@ -21,8 +21,6 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/audit/stream/test", "sends"),
     ("POST /api/v1/authenticated", "reads"),
     ("POST /api/v1/contactus", "a message to the operator"),
-    ("POST /api/v1/contacts/feed", "the caller's own settings"),
-    ("POST /api/v1/contacts/save", "the caller's own settings"),
     ("POST /api/v1/delivery/{deliveryid}/resend", "sends"),
     ("POST /api/v1/email/send", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/invitation/read", "reads"),
@@ -369,6 +367,22 @@ async fn change_on_call(ann: &User, log: &mut Log) {
     log.one("POST /api/v1/schedule/{scheduleid}/feed", "schedule.feed").await;
     ann.client.delete(&format!("schedule/{id}/delete")).await.ok();
     log.one("DELETE /api/v1/schedule/{scheduleid}/delete", "schedule.delete").await;
+    let contacts = json!({"rules": [{"notifierid": "account", "after": 60}]});
+    ann.client.post("contacts/save", &contacts).await.ok();
+    let entry = log.one("POST /api/v1/contacts/save", "member.contacts").await;
+    let person = json!({"kind": "person", "id": ann.userid, "name": "ann@example.com"});
+    assert_eq!(entry["object"], person);
+    let rules =
+        |after: u32| json!([{"notifierid": "account", "after": after, "min_severity": "info"}]);
+    let changes = json!([{"field": "rules", "from": rules(0), "to": rules(60)}]);
+    assert_eq!(entry["changes"], changes);
+    ann.client.post("contacts/save", &contacts).await.ok();
+    assert_eq!(log.newest().await["seq"], log.last, "a save without a change is none");
+    let feed = ann.client.post_nothing("contacts/feed").await.ok();
+    let entry = log.one("POST /api/v1/contacts/feed", "member.feed").await;
+    assert_eq!(entry["object"], person);
+    let token = feed["url"].as_str().unwrap().rsplit('/').next().unwrap();
+    assert!(!entry.to_string().contains(token), "{entry}");
 }
 
 async fn change_browsers(app: &App, ann: &User, log: &mut Log) {

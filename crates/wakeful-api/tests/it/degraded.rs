@@ -66,6 +66,7 @@ both_databases! {
         assert_eq!((&data["status"], &data["health"]), (&json!("up"), &json!("degraded")));
         assert_eq!((&data["severity"], &data["reason"]), (&json!("warning"), &json!("reported")));
         assert!(data["degraded_since"].is_string() && data["down_since"].is_null());
+        assert!(data["action_url"].is_string(), "it can be acknowledged");
         let alerts = ann.client.get("alerts?kind=degraded").await.ok()["alerts"].clone();
         assert_eq!((&alerts[0]["severity"], &alerts[0]["ended"]), (&json!("warning"), &Value::Null));
         assert_eq!(alerts[0]["alertid"], data["alertid"]);

@@ -289,10 +289,18 @@ both_databases! {
         let sent = team.sent(5).await;
         assert_eq!(sent[4].0, "monitor.flapping");
         assert_eq!(sent[4].2["text"], "[web] flapping: 3 outages in 4 min 4 s");
+        let action_url = sent[4].2["data"]["action_url"].as_str().unwrap().to_owned();
         let flapping = team.client().get("alerts?kind=flapping").await.ok()["alerts"][0].clone();
         assert_eq!((&flapping["status"], &flapping["cause"]), (&json!("open"), &json!("3 outages in 4 min 4 s")));
         let outage = team.client().get("alerts?kind=outage&status=suppressed").await.ok();
         assert_eq!(outage["alerts"][0]["suppressed_by"]["id"], flapping["alertid"]);
+        // A recipient of the message acknowledges all of it.
+        let token = action_url.rsplit('/').next().unwrap();
+        let order = json!({"action": "acknowledge", "name": "Bob"});
+        let path = format!("/api/action/{token}");
+        team.app.anonymous().call(reqwest::Method::POST, &path, Some(&order)).await.ok();
+        let flapping = team.client().get("alerts?kind=flapping").await.ok()["alerts"][0].clone();
+        assert_eq!((&flapping["status"], &flapping["acknowledged"]["name"]), (&json!("acknowledged"), &json!("Bob")));
         // Nothing is sent while it flaps.
         for status in ["up", "down"] {
             team.report(&web, status).await;
@@ -312,6 +320,53 @@ both_databases! {
         assert_eq!(sent[6].0, "monitor.down");
         assert!(sent[6].2["text"].as_str().unwrap().ends_with("hidden while it was flapping"));
         assert_eq!(team.client().get("alerts?kind=flapping").await.ok()["alerts"][0]["status"], "over");
+        team.app.stop().await;
+    }
+
+    async fn a_trial_of_the_routing_says_what_would_suppress_the_alert(setup: Setup) {
+        let team = Team::start(setup).await;
+        let client = team.client();
+        let router = team.job("router", &json!({})).await;
+        let web = team.job("web", &json!({"depends_on": router})).await;
+        let db = team.job("db", &json!({"depends_on": web})).await;
+        let lone = team.job("lone", &json!({"flap_outages": 2, "flap_within": 600})).await;
+        let suppressed = async |monitor: &str, extra: Value| {
+            let body = with(&json!({"monitorid": monitor}), &extra);
+            client.post("routing/try", &body).await.ok()["suppressed_by"].clone()
+        };
+        let by = |reason: &str, id: &str, name: &str| {
+            json!({"reason": reason, "id": id, "name": name, "until": null})
+        };
+        // Windows cover what depends on their monitors, and the members of groups.
+        let members = json!({"type": "group", "name": "all", "isactive": true, "group": {"monitors": [lone]}});
+        let group = team.save(&members).await;
+        for (name, hour, extra) in [("Move", 12, json!({"monitors": router})), ("Rack", 15, json!({"groups": group}))] {
+            let body = json!({"name": name, "starts": format!("2026-11-15T{hour}:00:00Z"), "duration": 3600});
+            client.post("maintenance/save", &with(&body, &extra)).await.ok();
+        }
+        let at = |hour: u32| json!({"at": format!("2026-11-15T{hour}:30:00Z")});
+        let moved = suppressed(&db, at(12)).await;
+        assert_eq!((&moved["reason"], &moved["name"]), (&json!("maintenance"), &json!("Move")));
+        assert_eq!(moved["until"], "2026-11-15T13:00:00.000Z");
+        assert_eq!(suppressed(&lone, at(15)).await["name"], "Rack");
+        for monitor in [&db, &lone] {
+            assert_eq!(suppressed(monitor, json!({})).await, Value::Null);
+        }
+        // A parent that is down hides it now, but perhaps not tomorrow.
+        team.report(&router, "down").await;
+        assert_eq!(suppressed(&web, json!({})).await, by("dependency", &router, "router"));
+        assert_eq!(suppressed(&web, json!({"at": "2026-11-16T12:00:00Z"})).await, Value::Null);
+        assert_eq!(suppressed(&web, json!({"kind": "certificate"})).await, Value::Null);
+        for status in ["up", "down", "up", "down"] {
+            team.report(&lone, status).await;
+        }
+        team.later(Duration::from_secs(1)).await;
+        let flapping = client.get("alerts?kind=flapping").await.ok()["alerts"][0]["alertid"].clone();
+        assert_eq!(suppressed(&lone, json!({})).await, by("flapping", flapping.as_str().unwrap(), ""));
+        let quiet = json!({"type": "group", "name": "shop", "isactive": true,
+            "group": {"monitors": [db], "members_quiet": true}});
+        let quiet = team.save(&quiet).await;
+        assert_eq!(suppressed(&db, json!({})).await, by("group", &quiet, "shop"));
         team.app.stop().await;
     }
 
@@ -402,6 +457,8 @@ both_databases! {
         assert_eq!((&by["reason"], &by["id"], &by["name"]), (&json!("dependency"), &Value::Null, &json!("")));
         let path = format!("alert/{}/get", alert["alertid"].as_str().unwrap());
         assert!(!key.get(&path).await.text.contains("secret"));
+        let tried = key.post("routing/try", &json!({"monitorid": web})).await.ok()["suppressed_by"].clone();
+        assert_eq!(tried, json!({"reason": "dependency", "id": null, "name": "", "until": null}));
         let group = json!({"type": "group", "name": "g", "isactive": true, "tags": "mine", "group": {"everything": true}});
         refused(&key.post("monitor/save", &group).await, "group");
         refused(&key.post("monitor/try", &group).await, "group");

@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::notifications::notifier::Kind;
 use wakeful_engine::alerting::processor::process_due;
-use wakeful_testkit::{Answer, App, Receiver, Setup, User, both_databases, until};
+use wakeful_testkit::fakes::FakeService;
+use wakeful_testkit::{Answer, App, DatabaseKind, Receiver, Setup, User, both_databases, until};
 
 /// A team with a job and a webhook that is not linked to it.
 struct Scene {
@@ -96,7 +98,56 @@ impl Scene {
     }
 }
 
+/// Nodes that share a store follow its clock and not their own.
+#[tokio::test]
+async fn a_clock_that_is_set_back_delays_no_escalation_step() {
+    let scene = Scene::new(Setup::on(DatabaseKind::Sqlite)).await;
+    let to_hook = json!([{"notifierid": scene.hook}]);
+    let policy = scene
+        .policy(&json!({"name": "x", "steps": [
+        {"after": 0, "notify": to_hook}, {"after": 600, "notify": to_hook}]}))
+        .await;
+    let job = scene.job(&json!({"policyid": policy})).await;
+    scene.report(&job, "down").await;
+    scene.receiver.wait_for_hooks(1).await;
+    scene.delivered(&["hook"]).await;
+    scene.app.clock.set_back(Duration::from_secs(3_600));
+    until("the alert to be due earlier", async || {
+        let limit = scene.app.engine.now().0 + 600_000;
+        let sql = format!("select count(*) from alerts where due > {limit}");
+        (scene.app.database.number(&sql).await == 0).then_some(())
+    })
+    .await;
+    scene.report(&job, "down").await;
+    scene.later(599).await;
+    assert_eq!(scene.messages().await, ["hook monitor.down"], "never early");
+    scene.later(1).await;
+    let hooks = scene.receiver.wait_for_hooks(2).await;
+    assert_eq!(hooks[1].json()["type"], "alert.escalated");
+}
+
 both_databases! {
+    async fn an_acknowledgement_by_link_stops_a_step_that_is_due_a_second_later(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 600, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy})).await;
+        scene.report(&job, "down").await;
+        let down = scene.receiver.wait_for_hooks(1).await[0].json();
+        let url = text(&down["data"]["action_url"]);
+        scene.later(599).await;
+        let order = json!({"action": "acknowledge", "name": "Bob"});
+        let path = &url[url.find("/api/").unwrap()..];
+        scene.app.anonymous().call(reqwest::Method::POST, path, Some(&order)).await.ok();
+        scene.report(&job, "down").await;
+        scene.later(1).await;
+        scene.later(600).await;
+        let messages = scene.messages().await;
+        assert!(!messages.contains(&"hook alert.escalated".to_owned()), "{messages:?}");
+        assert_eq!(scene.notes("escalated").await, ["step 1: hook"]);
+    }
+
     async fn an_outage_is_escalated_step_by_step_until_somebody_responds(setup: Setup) {
         let scene = Scene::new(setup).await;
         let (ann, hook) = (&scene.ann, &scene.hook);
@@ -416,6 +467,76 @@ both_databases! {
         assert_eq!(name(&hooks[2]), "warning");
         let saved = save(json!({"quiet": {"hours": []}, "events": ["monitor.up"]})).await.json();
         assert_eq!((&saved["quiet"], &saved["events"]), (&Value::Null, &json!(["monitor.up"])));
+    }
+
+    async fn the_end_of_an_outage_that_was_sent_arrives_silently_or_after_the_quiet_hours(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let client = &scene.ann.client;
+        // The clock of a test starts at 09:30Z.
+        let quiet = json!({"time_zone": "UTC", "hours": [{"from": "10:00", "to": "11:00"}],
+            "except": "critical", "then": "drop"});
+        let fake = FakeService::start(Kind::Ntfy).await;
+        let mut phone = fake.notifier("phone");
+        phone["quiet"] = quiet.clone();
+        let phone = client.post("notifier/save", &phone).await.json()["notifierid"].clone();
+        client.post("notifier/save", &json!({"notifierid": scene.hook, "quiet": quiet})).await.ok();
+        let linked = json!([scene.hook, phone]);
+        let job = scene.job(&json!({"notifiers": linked, "severity": "warning"})).await;
+        scene.report(&job, "down").await;
+        scene.receiver.wait_for_hooks(1).await;
+        let pushed = async |count: usize| {
+            until("the messages to the phone", async || {
+                (fake.requests().len() >= count).then_some(())
+            })
+            .await;
+            fake.requests().iter().map(|one| one.json()["priority"].as_u64().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(pushed(1).await, [4]);
+        scene.app.clock.advance(Duration::from_secs(1_800));
+        scene.report(&job, "up").await;
+        assert_eq!(pushed(2).await, [4, 2], "without a sound");
+        assert_eq!(scene.receiver.count(), 1);
+        // Another outage is dropped; this monitor's end is, too.
+        let other = scene.job(&json!({"notifiers": linked, "severity": "warning", "name": "other"})).await;
+        scene.app.clock.advance(Duration::from_secs(60));
+        scene.report(&other, "down").await;
+        assert_eq!(scene.messages().await, [""; 0]);
+        scene.app.clock.advance(Duration::from_secs(3_600));
+        let hooks = scene.receiver.wait_for_hooks(2).await;
+        assert_eq!(hooks[1].json()["type"], "monitor.up");
+        scene.report(&other, "up").await;
+        scene.report(&job, "down").await;
+        let hooks = scene.receiver.wait_for_hooks(3).await;
+        let sent: Vec<Value> = hooks.iter().map(|hook| hook.json()).collect();
+        assert_eq!((&sent[2]["type"], &sent[2]["data"]["monitor"]["name"]), (&json!("monitor.down"), &json!("job")));
+        assert_eq!(pushed(3).await, [4, 2, 4]);
+    }
+
+    async fn a_higher_severity_releases_what_quiet_hours_hold_and_no_delay(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let client = &scene.ann.client;
+        let rules = json!({"rules": [{"notifierid": scene.hook, "after": 300}]});
+        client.post("contacts/save", &rules).await.ok();
+        let policy = scene.policy(
+            &json!({"name": "x", "steps": [{"notify": [{"userid": scene.ann.userid}]}]})).await;
+        // The clock of a test starts at 09:30Z.
+        for (hours, before, after) in [
+            (json!({"from": "09:00", "to": "10:00"}), "10:00:00", "09:35:01"),
+            (json!({"from": "12:00", "to": "13:00"}), "09:35:02", "09:35:02"),
+        ] {
+            scene.app.clock.advance(Duration::from_secs(1));
+            let quiet = json!({"time_zone": "UTC", "hours": [hours], "except": "critical", "then": "hold"});
+            client.post("notifier/save", &json!({"notifierid": scene.hook, "quiet": quiet})).await.ok();
+            let job = scene.job(&json!({"policyid": policy, "severity": "warning"})).await;
+            scene.report(&job, "down").await;
+            let first_try = async || text(&scene.alert().await["alert"]["deliveries"][0]["next_try"]);
+            assert_eq!(first_try().await, format!("2026-11-15T{before}.000Z"));
+            scene.act("severity", &json!({"severity": "critical"})).await.ok();
+            process_due(&scene.app.engine).await.unwrap();
+            assert_eq!(first_try().await, format!("2026-11-15T{after}.000Z"), "after its delay");
+            scene.act("resolve", &json!({})).await.ok();
+        }
+        assert_eq!(scene.receiver.count(), 0);
     }
 
     async fn routing_rules_add_notifiers_and_set_policy_and_severity(setup: Setup) {

@@ -263,18 +263,7 @@ pub fn step(
     order: Option<&Order>,
     now: Millis,
 ) -> Step {
-    let mut decision = Decision {
-        alert,
-        context,
-        now,
-        state: state.clone(),
-        notify: Vec::new(),
-        notes: Vec::new(),
-        ask: Vec::new(),
-        flaps: None,
-        ended: None,
-        unreachable: None,
-    };
+    let mut decision = Decision::new(alert, state.clone(), context, now);
     decision.note_opening();
     if let Some(order) = order.filter(|order| alert.accepts(state, &order.action)) {
         decision.obey(order);
@@ -287,6 +276,13 @@ pub fn step(
     };
     let Decision { state, notify, notes, ask, flaps, ended, unreachable, .. } = decision;
     Step { state, notify, notes, ask, due, flaps, ended, unreachable }
+}
+
+/// What would suppress an alert that opens.
+pub fn suppression(alert: &Facts, context: &Context, now: Millis) -> Option<Suppressed> {
+    let mut decision = Decision::new(alert, AlertState::default(), context, now);
+    decision.suppress();
+    decision.state.suppressed
 }
 
 pub(super) struct Decision<'a> {
@@ -302,7 +298,22 @@ pub(super) struct Decision<'a> {
     pub(super) unreachable: Option<Unreachable>,
 }
 
-impl Decision<'_> {
+impl<'a> Decision<'a> {
+    fn new(alert: &'a Facts, state: AlertState, context: &'a Context, now: Millis) -> Self {
+        Self {
+            alert,
+            context,
+            now,
+            state,
+            notify: Vec::new(),
+            notes: Vec::new(),
+            ask: Vec::new(),
+            flaps: None,
+            ended: None,
+            unreachable: None,
+        }
+    }
+
     pub(super) fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
         self.notes.push(Note {
             kind,

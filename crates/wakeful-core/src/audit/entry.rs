@@ -148,6 +148,10 @@ named_enum! {
         MemberRemove = "member.remove",
         MemberLeave = "member.leave",
         MemberVerify = "member.verify",
+        /// How the member is notified.
+        MemberContacts = "member.contacts",
+        /// A new URL of the member's calendar feed.
+        MemberFeed = "member.feed",
         ServiceCreate = "service.create",
         ServiceUpdate = "service.update",
         ServiceDelete = "service.delete",

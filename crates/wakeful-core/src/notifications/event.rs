@@ -62,6 +62,12 @@ event_types! {
     TEST = "notifier.test",
 }
 
+/// Those that report the beginning of an alert that lasts until something changes.
+pub const OPENING_TYPES: &[&str] = &[DOWN, FLAPPING, DEGRADED];
+
+/// Those that report its end.
+pub const ENDING_TYPES: &[&str] = &[UP, STEADY, RESTORED];
+
 /// Those that report the end of an alert with the result of a check.
 pub const CLOSING_TYPES: &[&str] = &[UP, RESTORED];
 
@@ -161,6 +167,9 @@ pub struct EventData {
     /// The alerts that need no more attention, of a digest.
     #[serde(skip)]
     pub attended: Vec<AlertId>,
+    /// It is delivered in quiet hours, without a sound.
+    #[serde(skip)]
+    pub silent: bool,
 }
 
 /// What a check saw, in brief.
@@ -223,6 +232,7 @@ impl EventData {
             action_url: None,
             action_page: None,
             attended: Vec::new(),
+            silent: false,
         }
     }
 }

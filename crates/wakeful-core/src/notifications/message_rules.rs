@@ -71,6 +71,33 @@ impl MessageRules {
         }
     }
 
+    /// When a recipient that was notified of an alert gets its end: at once if that makes no
+    /// sound. Otherwise it waits for the end of the quiet hours, and is never dropped: nothing else
+    /// says that the alert is over.
+    pub fn ending_try(
+        &self,
+        kind: &str,
+        severity: Severity,
+        at: Millis,
+        is_silent: bool,
+    ) -> Option<Millis> {
+        if !self.receives(kind) {
+            return None;
+        }
+        let quiet = self.quiet.as_ref().filter(|quiet| !is_silent && severity < quiet.except());
+        Some(quiet.and_then(|quiet| quiet.end(at)).unwrap_or(at))
+    }
+
+    /// Whether a message of this severity was not sent because of the quiet hours.
+    pub fn drops(&self, severity: Severity, at: Millis) -> bool {
+        self.quiet.as_ref().is_some_and(|quiet| quiet.passage(severity, at) == Passage::Drop)
+    }
+
+    /// Whether a time belongs to the quiet hours.
+    pub fn is_quiet(&self, at: Millis) -> bool {
+        self.quiet.as_ref().is_some_and(|quiet| quiet.end(at).is_some())
+    }
+
     fn receives(&self, kind: &str) -> bool {
         match &self.events {
             Some(events) => events.iter().any(|one| one == kind),
@@ -139,5 +166,27 @@ mod tests {
         assert_eq!(first(Severity::Info), None);
         let later = rules.later_try(event::UP, Severity::Info, night);
         assert_eq!(later, Some(at("2026-06-06T06:00:00Z")), "its recipients learn of the end");
+    }
+
+    #[test]
+    fn a_recipient_that_was_notified_gets_the_end_silently_at_once_or_after_the_quiet_hours() {
+        let (night, morning) = (at("2026-06-05T23:00:00Z"), at("2026-06-06T06:00:00Z"));
+        for then in ["hold", "drop"] {
+            let quiet = NIGHT.replace("hold", then);
+            let rules = MessageRules::stored(None, "info", Some(&quiet));
+            let ends =
+                |severity, at, is_silent| rules.ending_try(event::UP, severity, at, is_silent);
+            assert_eq!(ends(Severity::Warning, night, true), Some(night), "{then}");
+            assert_eq!(ends(Severity::Warning, night, false), Some(morning), "{then}");
+            assert_eq!(ends(Severity::Critical, night, false), Some(night), "{then}");
+            assert_eq!(ends(Severity::Warning, morning, false), Some(morning), "{then}");
+            assert_eq!(rules.drops(Severity::Warning, night), then == "drop");
+            assert!(
+                !rules.drops(Severity::Critical, night) && !rules.drops(Severity::Info, morning)
+            );
+            assert!(rules.is_quiet(night) && !rules.is_quiet(morning));
+        }
+        let named = MessageRules::stored(Some(r#"["monitor.down"]"#), "info", None);
+        assert_eq!(named.ending_try(event::UP, Severity::Critical, night, true), None);
     }
 }

@@ -210,6 +210,19 @@ impl Kind {
         self == Self::Pagerduty
     }
 
+    /// Whether a message can arrive without a sound.
+    pub fn can_be_silent(self) -> bool {
+        matches!(
+            self,
+            Self::Discord
+                | Self::Telegram
+                | Self::Ntfy
+                | Self::Pushover
+                | Self::Gotify
+                | Self::Webpush
+        )
+    }
+
     /// The settings of a kind that sends to a known service.
     pub fn service(self) -> Option<&'static Descriptor> {
         Some(match self {

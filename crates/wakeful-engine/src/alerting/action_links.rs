@@ -50,7 +50,8 @@ const SAMPLE_TOKEN: &str = "wkt_sample";
 
 /// Whether its reader can do something about its alert.
 fn is_actionable(event: &Event) -> bool {
-    [event::DOWN, event::REMINDER, event::ASSIGNED, event::ESCALATED].contains(&event.kind.as_str())
+    let opens = event::OPENING_TYPES.iter().any(|kind| event.is(kind));
+    opens || [event::REMINDER, event::ASSIGNED, event::ESCALATED].iter().any(|kind| event.is(kind))
 }
 
 /// The recipient of a link.

@@ -39,8 +39,14 @@ impl Engine {
                 return Err(Error::Refused { field: "rules", why });
             }
         }
+        let before = team.contacts(caller.user()).await?;
         let rules = (rules != [ContactRule::DEFAULT]).then_some(rules);
-        team.save_contacts(caller.user(), rules, self.now()).await?;
+        if before.rules.as_deref() == rules {
+            return Ok(before);
+        }
+        let (user, email, by) = (caller.user(), caller.email(), self.audit(caller));
+        let old = before.rules.as_deref();
+        team.save_contacts(user, email, old, rules, self.now(), &by).await?;
         Ok(team.contacts(caller.user()).await?)
     }
 
@@ -51,7 +57,8 @@ impl Engine {
     ) -> Result<String> {
         let token = feed_token();
         let team = self.store().team(caller.team_access());
-        team.set_contacts_feed(caller.user(), Digest::of(&token), self.now()).await?;
+        let (digest, by) = (Digest::of(&token), self.audit(caller));
+        team.set_contacts_feed(caller.user(), caller.email(), digest, self.now(), &by).await?;
         Ok(feed_url(self.public_url(), &token))
     }
 }

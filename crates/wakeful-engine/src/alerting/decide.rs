@@ -3,8 +3,8 @@
 use std::time::Duration;
 use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::alerting::order::{Action, Order};
-use wakeful_core::alerting::state::{AlertState, Reason, Released};
-use wakeful_core::alerting::step::{Context, Facts, Notification, Step, step};
+use wakeful_core::alerting::state::{AlertState, Reason, Released, Suppressed};
+use wakeful_core::alerting::step::{Context, Facts, Notification, Step, step, suppression};
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::notifications::event::{self, Event, EventAffected, EventSuppression};
 use wakeful_core::notifications::reminder;
@@ -102,6 +102,24 @@ fn context(
         same_certificate: alert.same_certificate,
         policy: None,
     }
+}
+
+/// What would suppress an alert. Unless it opens in the present, only its maintenance is known.
+pub(super) fn would_suppress(
+    alert: &DueAlert,
+    stored: &StoredMonitor,
+    surroundings: &Surroundings,
+    is_present: bool,
+) -> Option<Suppressed> {
+    let now = alert.facts.started;
+    let mut context = context(alert, stored, surroundings, now);
+    if !is_present {
+        context.flapping = None;
+        for parent in context.parents.iter_mut().filter(|parent| parent.status == Status::Down) {
+            parent.status = Status::Up;
+        }
+    }
+    suppression(&alert.facts, &context, now)
 }
 
 /// Why follow-ups that are waiting are not sent after this order.

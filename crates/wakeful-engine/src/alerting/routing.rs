@@ -1,23 +1,29 @@
 //! The routing rules of a team, and what they would do.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 use wakeful_core::access::permission;
 use wakeful_core::alerting::alert::AlertKind;
+use wakeful_core::alerting::state::Suppressed;
 use wakeful_core::escalation::{Policy, Position};
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId};
-use wakeful_core::maintenance::{Window, cover_of_alerts};
+use wakeful_core::maintenance::Window;
 use wakeful_core::notifications::event;
 use wakeful_core::notifications::notifier::Notifier;
 use wakeful_core::routing::{Routable, Rule, route};
 use wakeful_core::selector::{Selector, SelectorParts};
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
-use wakeful_store::{MessageRecipient, NamedMonitor, RecipientAddress, Responders};
+use wakeful_store::{
+    DueAlert, MessageRecipient, NamedMonitor, RecipientAddress, Responders, StoredMonitor,
+};
 
 pub use wakeful_store::Routing;
 
+use super::decide::would_suppress;
 use super::recipients::reached;
 use super::schedules::COMPUTED;
+use super::surroundings::Surroundings;
 use crate::caller::{Authorized, Caller};
 use crate::notifications::notifiers::require_all_monitors;
 use crate::{Engine, Error, Result};
@@ -130,8 +136,8 @@ pub struct TryRouting {
 /// What would happen to an alert if nobody responded.
 #[derive(Clone, Debug)]
 pub struct TriedRouting {
-    /// The maintenance that would suppress it, and until when.
-    pub suppressed_by: Option<(String, Option<Millis>)>,
+    /// What would suppress it. The id of a monitor that the caller may not see is nil.
+    pub suppressed_by: Option<Suppressed>,
     /// The names of the rules that match.
     pub rules: Vec<String>,
     pub severity: Severity,
@@ -167,13 +173,8 @@ impl Engine {
         let team = self.store().team(caller.team_access());
         let (stored, links) =
             team.monitor(tried.monitor).await?.ok_or(Error::NotFound("monitor"))?;
+        let suppressed_by = self.suppression(caller, &stored, tried, at).await?;
         let monitor = stored.monitor;
-        let windows: Vec<Window> =
-            team.maintenances().await?.into_iter().map(|one| one.window).collect();
-        let cover = cover_of_alerts(&windows, monitor.id, &monitor.tags, at);
-        let suppressed_by = cover
-            .filter(|cover| cover.suppresses)
-            .and_then(|cover| Some((cover.windows.first()?.name.clone(), cover.until)));
         let rules = team.routing().await?.rules;
         let rules = self.store().resolve_rules(caller.team(), rules).await?;
         let routable = Routable {
@@ -227,6 +228,35 @@ impl Engine {
             policy: policy.map(|policy| policy.id),
             notified,
         })
+    }
+}
+
+/// A trial with the time of a clock that is so much ahead is about the present.
+const CLOCK_DIFFERENCE: Duration = Duration::from_secs(60);
+
+impl Engine {
+    /// What would suppress an alert of this monitor.
+    async fn suppression(
+        &self,
+        caller: &Authorized<permission::View>,
+        stored: &StoredMonitor,
+        tried: TryRouting,
+        at: Millis,
+    ) -> Result<Option<Suppressed>> {
+        let monitor = &stored.monitor;
+        let severity = tried.severity.unwrap_or(monitor.severity);
+        let alert = DueAlert::imagined(monitor, tried.kind, severity, at);
+        let team = self.store().team(caller.team_access());
+        let windows: Vec<Window> =
+            team.maintenances().await?.into_iter().map(|one| one.window).collect();
+        let windows = self.store().resolve_windows(caller.team(), windows).await?;
+        let alerts = std::slice::from_ref(&alert);
+        let monitors = HashMap::from([(monitor.id, stored.clone())]);
+        let surroundings = Surroundings::of(self.store(), alerts, &monitors, at).await?;
+        let surroundings = surroundings.with_windows(caller.team(), windows);
+        let is_present = at <= self.now().after(CLOCK_DIFFERENCE);
+        let by = would_suppress(&alert, stored, &surroundings, is_present);
+        Ok(if team.is_filtered() { team.without_hidden(by).await? } else { by })
     }
 }
 

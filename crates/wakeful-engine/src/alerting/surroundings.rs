@@ -115,6 +115,13 @@ impl Surroundings {
         })
     }
 
+    /// With these windows of the team instead of those that are about to begin or end.
+    pub(super) fn with_windows(mut self, team: TeamId, windows: Vec<Window>) -> Self {
+        self.windows = HashMap::from([(team, windows)]);
+        self.dependent_windows = dependent(&self.windows);
+        self
+    }
+
     pub(super) fn cover(&self, stored: &StoredMonitor, now: Millis) -> Option<Cover> {
         let monitor = &stored.monitor;
         cover_of_alerts(self.windows.get(&monitor.team)?, monitor.id, &monitor.tags, now)

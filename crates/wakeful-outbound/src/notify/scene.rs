@@ -96,6 +96,7 @@ impl<'a> Scene<'a> {
             (Phase::Assigned, Severity::Info) => Level::Info,
             (Phase::Assigned, _) => Level::Warning,
             (Phase::Test, _) => Level::Warning,
+            _ if self.event.data.silent => Level::Info,
             _ => Level::Recovery,
         }
     }

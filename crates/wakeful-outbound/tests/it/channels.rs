@@ -439,6 +439,30 @@ fn the_requests_of_every_kind_are_as_they_were() {
     }
 }
 
+#[test]
+fn a_recovery_in_quiet_hours_makes_no_sound() {
+    for (kind, field, usual, silent) in [
+        (Kind::Ntfy, "priority", json!(3), json!(2)),
+        (Kind::Gotify, "priority", json!(4), json!(2)),
+        (Kind::Pushover, "priority", json!(-1), json!(-1)),
+        (Kind::Discord, "flags", json!(4096), json!(4096)),
+        (Kind::Telegram, "disable_notification", json!(true), json!(true)),
+    ] {
+        assert!(kind.can_be_silent());
+        let fake = format!("https://{kind}.example");
+        let spec = spec(kind, &FakeService::settings_for(kind, &fake));
+        for (is_quiet, expected) in [(false, &usual), (true, &silent)] {
+            let mut event = message(event::UP);
+            event.data.silent = is_quiet;
+            let calls = kinds::calls(&spec, &Scene::of(&event, LINK), None, NOW).unwrap();
+            assert_eq!(&calls.last().unwrap().body[field], expected, "{kind}");
+        }
+    }
+    let mut event = message(event::DOWN);
+    event.data.silent = true;
+    assert!(!Scene::of(&event, LINK).is_silent(), "an outage is as loud as its severity");
+}
+
 fn shown_call(call: &Call) -> Value {
     let headers: serde_json::Map<String, Value> =
         call.headers.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();

@@ -376,6 +376,17 @@ impl TeamStore<'_> {
         Ok(())
     }
 
+    /// What would suppress an alert, only named if the caller may see it.
+    pub async fn without_hidden(&self, by: Option<Suppressed>) -> Result<Option<Suppressed>> {
+        let mut state = AlertState { suppressed: by, ..AlertState::default() };
+        if is_linked(&state) {
+            let visible: HashSet<Uuid> =
+                self.monitor_ids().await?.into_iter().map(MonitorId::uuid).collect();
+            hide_links(&mut state, &visible);
+        }
+        Ok(state.suppressed)
+    }
+
     fn deliveries_of(&self) -> &'static str {
         either!(
             self.store,

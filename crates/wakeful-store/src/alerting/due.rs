@@ -8,6 +8,7 @@ use wakeful_core::alerting::state::AlertState;
 use wakeful_core::alerting::step::{AcknowledgedOutage, Facts, Report};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{AlertId, EventId, TeamId};
+use wakeful_core::monitors::Monitor;
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
@@ -45,6 +46,44 @@ pub struct DueAlert {
     pub is_connected: bool,
     /// A reminder that was rescheduled since the last decision; it is in the state already.
     pub(crate) remind_at: Option<i64>,
+}
+
+impl DueAlert {
+    /// An alert as it would open, which is not stored: to find out what would suppress it besides
+    /// maintenance windows.
+    pub fn imagined(
+        monitor: &Monitor,
+        kind: AlertKind,
+        severity: Severity,
+        started: Millis,
+    ) -> Self {
+        Self {
+            id: AlertId::UNKNOWN,
+            team: monitor.team,
+            facts: Facts {
+                monitor: monitor.id,
+                kind,
+                severity,
+                started,
+                ended: None,
+                opening: Report::Pending,
+                recovery: Report::Pending,
+            },
+            cause: String::new(),
+            state: AlertState::default(),
+            due: None,
+            revision: 0,
+            opened: None,
+            closed: None,
+            previous: None,
+            same_certificate: true,
+            notifiers: 0,
+            is_routed: false,
+            has_windows: false,
+            is_connected: true,
+            remind_at: None,
+        }
+    }
 }
 
 /// An event that is stored with its alert until it is delivered.

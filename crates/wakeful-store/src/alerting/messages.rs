@@ -4,7 +4,9 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::alerting::state::AlertState;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId, UserId};
+use wakeful_core::notifications::event;
 use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::time::Millis;
@@ -12,6 +14,7 @@ use wakeful_core::token::Digest;
 
 use super::crowded::CrowdedQueues;
 use super::decisions::AlertDecision;
+use super::due::StoredEvent;
 use super::recipients::{account_notifier, own_notifier};
 use crate::dialect::{Tx, either, from_row, within};
 use crate::history::record::SimpleUuid;
@@ -93,6 +96,8 @@ struct DeliveryRow<'a> {
     body: &'a str,
     created: i64,
     next_try: i64,
+    /// For one that waits for the end of quiet hours: when it would be sent without them.
+    held_from: Option<i64>,
     is_step: bool,
 }
 
@@ -138,6 +143,33 @@ struct Recipient {
     kind: Option<Kind>,
 }
 
+impl Link {
+    /// Whether it depends on who was notified of the alert when this message is sent, if at all:
+    /// its end may be in quiet hours.
+    fn awaits_recipients(&self, message: &Message) -> bool {
+        message.to == Audience::LinkedOrNotified && self.rules.quiet.is_some() && message.is_end()
+    }
+
+    /// When the end of an alert is sent that was not sent to it, as far as is known. If that was
+    /// because of its quiet hours, the end is not sent either.
+    fn first_ending(&self, decision: &AlertDecision, message: &Message) -> Option<Millis> {
+        let AlertState { notified, released, .. } = &decision.state;
+        let opened = decision.alert.opened.as_ref().map(StoredEvent::at);
+        let reported = opened.filter(|_| released.is_none()).or(*notified);
+        if reported.is_some_and(|at| self.rules.drops(decision.severity, at)) {
+            return None;
+        }
+        self.rules.first_try(message.event.kind, decision.severity, message.created)
+    }
+}
+
+impl Message {
+    /// Whether it reports the end of an alert.
+    fn is_end(&self) -> bool {
+        event::ENDING_TYPES.contains(&self.event.kind)
+    }
+}
+
 impl Recipient {
     fn is_in(&self, audience: &Audience) -> bool {
         self.sent
@@ -146,6 +178,18 @@ impl Recipient {
                 Audience::Paged => self.kind.is_some_and(Kind::pages_by_severity),
                 _ => true,
             }
+    }
+
+    /// When it gets what follows. Everybody who knows of an alert learns of its end, however
+    /// urgent it is now.
+    fn next_try(&self, decision: &AlertDecision, message: &Message) -> Option<Millis> {
+        let (kind, severity, at) = (message.event.kind, decision.severity, message.created);
+        if message.is_end() {
+            let can_be_silent = self.kind.is_some_and(Kind::can_be_silent);
+            self.rules.ending_try(kind, severity, at, can_be_silent)
+        } else {
+            self.rules.later_try(kind, severity, at)
+        }
     }
 }
 
@@ -184,22 +228,22 @@ impl Store {
         others.retain(|(_, message)| !matches!(message.to, Audience::Linked | Audience::Idle));
         let linked =
             is_to(&[Audience::Linked, Audience::Idle, Audience::LinkedOrNotified, Audience::Paged]);
+        let links = if linked.is_empty() { Vec::new() } else { self.links_of(tx, &linked).await? };
+        let mut by_monitor: HashMap<MonitorId, Vec<&Link>> = HashMap::new();
+        for link in &links {
+            by_monitor.entry(link.monitor).or_default().push(link);
+        }
         if !linked.is_empty() {
-            let links = self.links_of(tx, &linked).await?;
-            let mut by_monitor: HashMap<MonitorId, Vec<&Link>> = HashMap::new();
-            for link in &links {
-                by_monitor.entry(link.monitor).or_default().push(link);
-            }
             let rows = linked.iter().flat_map(|(decision, message)| {
-                let monitor = decision.alert.facts.monitor;
-                let links = by_monitor.get(&monitor).map_or(&[][..], Vec::as_slice);
-                links.iter().filter(move |link| link.is_in(&message.to)).filter_map(move |link| {
-                    let event = &message.event;
-                    let at =
-                        link.rules.first_try(event.kind, decision.severity, message.created)?;
+                let links = links_of(&by_monitor, decision).iter();
+                let links = links.filter(move |link| link.is_in(&message.to));
+                let links = links.filter(move |link| !link.awaits_recipients(message));
+                links.filter_map(move |link| {
+                    let (event, due) = (&message.event, message.created);
+                    let at = link.rules.first_try(event.kind, decision.severity, due)?;
                     crowded
                         .takes(decision, message, link)
-                        .then(|| DeliveryRow::of(decision, message, event, link.notifier, at))
+                        .then(|| DeliveryRow::of(decision, message, event, link.notifier, due, at))
                 })
             });
             let rows: Vec<DeliveryRow<'_>> = rows.collect();
@@ -215,24 +259,27 @@ impl Store {
                         let own = account_notifier(tx, decision.alert.team, *user).await?;
                         rows.extend(own.map(|notifier| {
                             let (event, at) = (&message.event, message.created);
-                            DeliveryRow::of(decision, message, event, notifier, at)
+                            DeliveryRow::of(decision, message, event, notifier, at, at)
                         }));
                     }
                     Audience::Recipients(to) => {
                         let known: HashSet<NotifierId> = known.map(|one| one.notifier).collect();
                         self.add_recipients(tx, decision, message, to, &known, &mut rows).await?;
                     }
-                    _ => {
-                        rows.extend(known.filter(|one| one.is_in(&message.to)).filter_map(|one| {
-                            let event = &message.event;
-                            // Everybody who knows of it learns of its end, however urgent it is now.
-                            let at = one.rules.later_try(
-                                event.kind,
-                                decision.severity,
-                                message.created,
-                            )?;
-                            crowded.takes_more(decision, message, one.notifier).then(|| {
-                                DeliveryRow::of(decision, message, event, one.notifier, at)
+                    to => {
+                        let known: Vec<&Recipient> = known.filter(|one| one.is_in(to)).collect();
+                        let is_known =
+                            |link: &Link| known.iter().any(|one| one.notifier == link.notifier);
+                        let waiting = links_of(&by_monitor, decision)
+                            .iter()
+                            .filter(|link| link.awaits_recipients(message) && !is_known(link))
+                            .map(|link| (link.notifier, link.first_ending(decision, message)));
+                        let known =
+                            known.iter().map(|one| (one.notifier, one.next_try(decision, message)));
+                        rows.extend(known.chain(waiting).filter_map(|(notifier, at)| {
+                            let (event, due, at) = (&message.event, message.created, at?);
+                            crowded.takes_more(decision, message, notifier).then(|| {
+                                DeliveryRow::of(decision, message, event, notifier, due, at)
                             })
                         }));
                     }
@@ -283,7 +330,7 @@ impl Store {
                 Some(_) => rules.later_try(event.kind, decision.severity, due),
                 None => rules.first_try(event.kind, decision.severity, due),
             };
-            rows.extend(at.map(|at| DeliveryRow::of(decision, message, event, id, at)));
+            rows.extend(at.map(|at| DeliveryRow::of(decision, message, event, id, due, at)));
         }
         Ok(())
     }
@@ -418,11 +465,11 @@ impl Store {
             self,
             sqlite: "insert into deliveries
                  (id, eventid, team_id, monitor_id, line, notifier_id, alert_id, sequence, kind, body,
-                  created, next_try, is_step)
+                  created, next_try, held_from, is_step)
                  select unhex(r.value ->> 'id'), unhex(r.value ->> 'event'), m.team_id, m.id, m.id,
                         unhex(r.value ->> 'notifier'), a.id, r.value ->> 'sequence',
                         r.value ->> 'kind', r.value ->> 'body', r.value ->> 'created',
-                        r.value ->> 'next_try', r.value ->> 'is_step'
+                        r.value ->> 'next_try', r.value ->> 'held_from', r.value ->> 'is_step'
                  from json_each($1) r
                  join monitors m on m.id = unhex(r.value ->> 'monitor')
                  left join alerts a on a.id = unhex(r.value ->> 'alert')
@@ -432,13 +479,13 @@ impl Store {
                            (select n.kind from notifiers n where n.id = notifier_id) as kind",
             postgres: "insert into deliveries
                  (id, eventid, team_id, monitor_id, line, notifier_id, alert_id, sequence, kind, body,
-                  created, next_try, is_step)
+                  created, next_try, held_from, is_step)
                  select r.id, r.event, m.team_id, m.id, m.id, r.notifier, a.id, r.sequence, r.kind,
-                        r.body, r.created, r.next_try, r.is_step
+                        r.body, r.created, r.next_try, r.held_from, r.is_step
                  from json_to_recordset(cast($1 as json))
                       as r(id uuid, event uuid, monitor uuid, notifier uuid, alert uuid,
                            sequence bigint, kind text, body text, created bigint,
-                           next_try bigint, is_step boolean)
+                           next_try bigint, held_from bigint, is_step boolean)
                  join monitors m on m.id = r.monitor
                  left join alerts a on a.id = r.alert
                  on conflict do nothing
@@ -448,13 +495,22 @@ impl Store {
     }
 }
 
+/// The notifiers of the monitor that a decision is about.
+fn links_of<'a, 'l>(
+    links: &'a HashMap<MonitorId, Vec<&'l Link>>,
+    decision: &AlertDecision,
+) -> &'a [&'l Link] {
+    links.get(&decision.alert.facts.monitor).map_or(&[], Vec::as_slice)
+}
+
 impl<'a> DeliveryRow<'a> {
-    /// `next_try` is its first attempt.
+    /// `next_try` is its first attempt, later than `due` if quiet hours hold it until then.
     fn of(
         decision: &AlertDecision,
         message: &Message,
         event: &'a NewEvent,
         notifier: NotifierId,
+        due: Millis,
         next_try: Millis,
     ) -> Self {
         let Message { seq, created, .. } = message;
@@ -469,6 +525,7 @@ impl<'a> DeliveryRow<'a> {
             body: &event.body,
             created: created.0,
             next_try: next_try.0,
+            held_from: (next_try > due).then_some(due.0),
             is_step: message.step.is_some(),
         }
     }

@@ -95,32 +95,34 @@ pub(crate) async fn own_notifier(
     account_notifier(tx, team, user).await
 }
 
-/// A waiting message: its id, the rules of its notifier, and its type.
-type HeldRow = (Uuid, Option<String>, String, Option<String>, String);
+/// A message that waits for the end of quiet hours: its id, when it would be sent without them,
+/// the rules of its notifier, and its type.
+type HeldRow = (Uuid, i64, Option<String>, String, Option<String>, String);
 
 /// Messages that wait for the end of quiet hours are sent now if the alert has become urgent
-/// enough to pass them.
+/// enough to pass them, or after the delay that they have besides.
 pub(super) async fn release_held(tx: &mut Tx, decision: &AlertDecision, now: Millis) -> Result<()> {
     let held: Vec<HeldRow> = within!(*tx, |db| {
         sqlx::query_as(
-            "select d.id, n.events, n.min_severity, n.quiet, d.kind
+            "select d.id, d.held_from, n.events, n.min_severity, n.quiet, d.kind
              from deliveries d
              join notifiers n on n.id = d.notifier_id
              where d.alert_id = $1 and d.state = 'waiting' and d.attempts = 0 and d.next_try > $2
-             and n.quiet is not null",
+             and d.held_from is not null",
         )
         .bind(decision.alert.id.uuid())
         .bind(now.0)
         .fetch_all(db)
         .await
     })?;
-    for (id, events, min_severity, quiet, kind) in held {
+    for (id, held_from, events, min_severity, quiet, kind) in held {
         let rules = MessageRules::stored(events.as_deref(), &min_severity, quiet.as_deref());
-        if rules.later_try(&kind, decision.severity, now) == Some(now) {
+        let due = Millis(held_from).max(now);
+        if rules.later_try(&kind, decision.severity, due) == Some(due) {
             within!(*tx, |db| {
-                sqlx::query("update deliveries set next_try = $2 where id = $1")
+                sqlx::query("update deliveries set next_try = $2, held_from = null where id = $1")
                     .bind(id)
-                    .bind(now.0)
+                    .bind(due.0)
                     .execute(db)
                     .await?;
             });

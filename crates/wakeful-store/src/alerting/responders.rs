@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::audit::{Action, Object, ObjectKind, diff};
 use wakeful_core::calendar::Span;
-use wakeful_core::contacts::ContactRule;
+use wakeful_core::contacts::{self, ContactRule};
 use wakeful_core::escalation::Policy;
 use wakeful_core::id::{NotifierId, PolicyId, ScheduleId, TeamId, UserId};
 use wakeful_core::oncall::{OnCallSchedule, Override};
@@ -13,10 +14,11 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use super::policies::StoredPolicy;
-use crate::dialect::{from_row, read, write};
+use crate::audit::AuditContext;
+use crate::dialect::{from_row, read, within};
 use crate::monitors::json;
 use crate::notifications::deliveries::optional_json;
-use crate::{Result, Store, TeamStore};
+use crate::{NewEntry, Result, Store, TeamStore};
 
 /// Overrides that begin later do not matter for the next steps.
 const OVERRIDES_AHEAD: Duration = Duration::from_secs(8 * 86_400);
@@ -195,14 +197,18 @@ impl TeamStore<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    /// Sets how a user is notified; `None` for the default.
+    /// Changes how a user is notified; `None` for the default.
     pub async fn save_contacts(
         &self,
         user: UserId,
+        email: &str,
+        before: Option<&[ContactRule]>,
         rules: Option<&[ContactRule]>,
         now: Millis,
+        by: &AuditContext,
     ) -> Result<()> {
-        write!(self.store, |db| {
+        let mut tx = self.store.begin().await?;
+        within!(tx, |db| {
             sqlx::query(
                 "insert into contact_rules (user_id, team_id, rules, modified)
                  values ($1, $2, $3, $4)
@@ -214,15 +220,26 @@ impl TeamStore<'_> {
             .bind(rules.map(json))
             .bind(now.0)
             .execute(db)
-            .await
-            .map(|_| ())
-        })?;
+            .await?;
+        });
+        let changes = diff(Some(&contacts::view(before)), Some(&contacts::view(rules)));
+        let entry = NewEntry::new(Action::MemberContacts, object(user, email), changes);
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
         Ok(())
     }
 
     /// Gives a user a new calendar feed.
-    pub async fn set_contacts_feed(&self, user: UserId, digest: Digest, now: Millis) -> Result<()> {
-        write!(self.store, |db| {
+    pub async fn set_contacts_feed(
+        &self,
+        user: UserId,
+        email: &str,
+        digest: Digest,
+        now: Millis,
+        by: &AuditContext,
+    ) -> Result<()> {
+        let mut tx = self.store.begin().await?;
+        within!(tx, |db| {
             sqlx::query(
                 "insert into contact_rules (user_id, team_id, feed_digest, modified)
                  values ($1, $2, $3, $4)
@@ -234,9 +251,15 @@ impl TeamStore<'_> {
             .bind(&digest.0[..])
             .bind(now.0)
             .execute(db)
-            .await
-            .map(|_| ())
-        })?;
+            .await?;
+        });
+        let entry = NewEntry::new(Action::MemberFeed, object(user, email), Vec::new());
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
         Ok(())
     }
+}
+
+fn object(user: UserId, email: &str) -> Object {
+    Object::new(ObjectKind::Person, &user, email)
 }

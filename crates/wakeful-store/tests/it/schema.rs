@@ -56,6 +56,44 @@ both_databases! {
         assert_eq!(database.rows("meta").await, 1);
     }
 
+    async fn what_a_node_of_an_earlier_version_writes_gets_the_columns_that_came_later(setup: Setup) {
+        let is_sqlite = setup.database_kind == DatabaseKind::Sqlite;
+        let database = setup.database().await;
+        database.open().await.close().await;
+        let id = |number: u8| {
+            let digits = format!("{number:032x}");
+            if is_sqlite { format!("x'{digits}'") } else { format!("'{digits}'") }
+        };
+        let bytes = |number: u8| {
+            if is_sqlite { format!("x'{number:02x}'") } else { format!("'\\x{number:02x}'") }
+        };
+        let (team, other, old, new, nobody) = (id(1), id(2), id(3), id(4), id(0));
+        for team in [&team, &other] {
+            database.execute(&format!("insert into teams (id, created, modified) values ({team}, 7, 7)")).await;
+        }
+        database.execute(&format!(
+            "insert into users (id, team_id, email, email_key, name, password_hash, created, modified)
+             values ({old}, {team}, 'old@example.com', 'old@example.com', '', '', 7, 7)")).await;
+        database.execute(&format!(
+            "insert into users (id, team_id, email, email_key, name, password_hash, created, modified, managed_by)
+             values ({new}, {team}, 'new@example.com', 'new@example.com', '', '', 7, 7, {nobody})")).await;
+        let key = "insert into api_keys (id, digest, user_id, name, prefix, stands_for, created";
+        database.execute(&format!(
+            "{key}) values ({}, {}, {old}, 'key', 'wka_', {}, 7)", id(5), bytes(5), bytes(5))).await;
+        database.execute(&format!(
+            "{key}, team_id) values ({}, {}, {new}, 'key', 'wka_', {}, 7, {other})", id(6), bytes(6), bytes(6))).await;
+        for (table, condition) in [
+            ("members", format!("user_id = {old} and team_id = {team} and role = 'owner' and created = 7")),
+            ("users", format!("id = {old} and managed_by = {team}")),
+            ("users", format!("id = {new} and managed_by = {nobody}")),
+            ("api_keys", format!("id = {} and team_id = {team} and scope = 'full'", id(5))),
+            ("api_keys", format!("id = {} and team_id = {other}", id(6))),
+        ] {
+            let count = database.number(&format!("select count(*) from {table} where {condition}")).await;
+            assert_eq!(count, 1, "{table}: {condition}");
+        }
+    }
+
     async fn a_database_of_a_newer_version_is_refused(setup: Setup) {
         let database = setup.database().await;
         database.open().await.close().await;

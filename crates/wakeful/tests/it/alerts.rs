@@ -346,15 +346,24 @@ async fn escalate_through_kills(outages: usize) {
     let list = client.get("alerts").await.ok();
     let alerts = list["alerts"].as_array().unwrap();
     assert_eq!(alerts.len(), outages);
+    let mut messages = 0;
     for alert in alerts {
         let id = alert["alertid"].as_str().unwrap();
         let detail = client.get(&format!("alert/{id}/get")).await.ok();
         let notes = detail["timeline"].as_array().unwrap().iter();
-        let steps: Vec<&str> = notes
-            .filter(|note| note["kind"] == "escalated")
-            .map(|note| note["text"].as_str().unwrap())
-            .collect();
+        let escalated: Vec<&Value> = notes.filter(|note| note["kind"] == "escalated").collect();
+        let steps: Vec<&str> =
+            escalated.iter().map(|note| note["text"].as_str().unwrap()).collect();
         assert_eq!(steps, ["step 1: a", "step 2: a, b", "step 3: a, b, c"], "each step once");
+        // Steps that are due together are one message to all their targets, and each step has
+        // those of the one before and one more.
+        let mut targets: HashMap<&str, usize> = HashMap::new();
+        for (place, note) in escalated.iter().enumerate() {
+            targets.insert(note["at"].as_str().unwrap(), place + 1);
+        }
+        let expected: usize = targets.values().sum();
+        messages += expected;
+        assert_eq!(alert["deliveries"].as_array().unwrap().len(), expected, "steps × targets");
         let mut known = HashSet::new();
         for delivery in alert["deliveries"].as_array().unwrap() {
             let of = |field: &str| delivery[field].as_str().unwrap().to_owned();
@@ -364,6 +373,13 @@ async fn escalate_through_kills(outages: usize) {
         }
         assert_eq!(known.len(), 3, "every receiver was notified of the outage");
     }
+    let ids_at = |receiver: &Receiver| {
+        receiver.hooks().iter().map(Hook::id).collect::<HashSet<String>>().len()
+    };
+    until("a message for each step and target", || async {
+        (receivers.iter().map(ids_at).sum::<usize>() == messages).then_some(())
+    })
+    .await;
     for event in receivers.iter().flat_map(Receiver::hooks).map(|hook| hook.json()) {
         let seconds = event["data"]["down_seconds"].as_u64().unwrap();
         let step = event["data"]["step"].as_u64().unwrap_or(1);

@@ -63,7 +63,16 @@ async fn assert_complete(server: &Server) -> Client {
     let token = server.anonymous().post("login", &login).await.ok();
     let ann = server.anonymous().with_token(token["token"].as_str().unwrap());
     // The only account administers the installation.
-    assert_eq!(ann.get("users/me").await.ok()["admin"], true);
+    let me = ann.get("users/me").await.ok();
+    assert_eq!((&me["admin"], &me["role"]), (&true.into(), &"owner".into()));
+    let members = ann.get("team/members").await.ok();
+    let members = members["members"].as_array().unwrap();
+    assert_eq!(members.len(), 1);
+    assert_eq!((&members[0]["email"], &members[0]["role"]), (&me["email"], &"owner".into()));
+    let keys = ann.get("integrations/apikeys").await.ok();
+    let key = &keys["apikeys"][0];
+    assert_eq!((&key["name"], &key["scope"]), (&"my script".into(), &"full".into()));
+    assert_eq!(keys["apikeys"].as_array().unwrap().len(), 1);
     let monitors = ann.get("monitors").await.ok();
     let monitors = monitors["monitors"].as_array().unwrap();
     let find = |name: &str| monitors.iter().find(|monitor| monitor["name"] == name).unwrap();

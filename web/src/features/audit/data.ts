@@ -42,15 +42,38 @@ export const things = valuesOfSet<Thing>({
 
 export interface Filter {
   q: string;
-  /** Empty for all. */
+  /** Empty for all, as the others. */
   thing: Thing | "";
+  /** The ID of a user. */
+  actor: string;
+  /** The ID of what was changed. */
+  object: string;
+  /** Days as the browser's field has them: `2026-11-18`. Both are included. */
+  from: string;
+  to: string;
 }
 
-export function auditQuery({ q, thing }: Filter, limit: number) {
+export const everything: Filter = { q: "", thing: "", actor: "", object: "", from: "", to: "" };
+
+/** The filter as parameters of the query, without those that select everything. Days are the reader's. */
+export function parametersOf({ q, thing, actor, object, from, to }: Filter) {
+  const all = { q: q.trim(), action: thing, actor, object: object.trim(), from: startOf(from, 0), to: startOf(to, 1) };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")) as Partial<typeof all>;
+}
+
+/** The start of the day that is so many days later; empty if there is none. */
+function startOf(day: string, later: number): string {
+  const [year = NaN, month = NaN, date = NaN] = day.split("-").map(Number);
+  const start = new Date(year, month - 1, date + later);
+  return Number.isNaN(start.getTime()) ? "" : start.toISOString();
+}
+
+export function auditQuery(filter: Filter, limit: number) {
+  const parameters = parametersOf(filter);
   return queryOptions({
-    queryKey: ["audit", q, thing, limit],
+    queryKey: ["audit", parameters, limit],
     queryFn: async ({ signal }): Promise<Entry[]> => {
-      const query = { limit, ...(q !== "" && { q }), ...(thing !== "" && { action: thing }) };
+      const query = { limit, ...parameters };
       return (await unwrap(GET("/api/v1/audit", { params: { query }, signal }))).entries;
     },
     placeholderData: keepPreviousData,

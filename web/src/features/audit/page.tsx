@@ -2,6 +2,7 @@
 import { Button, Menu, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
+import { teamQuery } from "../../shared/api/team";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { AuditEntries } from "../../shared/ui/audit-entry";
@@ -13,7 +14,7 @@ import { May } from "../../shared/ui/may";
 import { Page, Panel } from "../../shared/ui/page";
 import { TeamLink } from "../../shared/ui/team-link";
 import styles from "./audit.module.css";
-import { auditQuery, exportOf, things, type Thing } from "./data";
+import { auditQuery, everything, exportOf, things, type Filter } from "./data";
 import { Streams } from "./streams";
 import { Verification } from "./verification";
 
@@ -23,29 +24,13 @@ const LIMITS = [50, 250, 1000] as const;
 export function Component() {
   const t = useTexts();
   const { audit } = t;
-  const [q, setQ] = useState("");
-  const [thing, setThing] = useState<Thing | "">("");
+  const [filter, setFilter] = useState(everything);
   const [limit, setLimit] = useState<number>(LIMITS[0]);
-  const { data, error, refetch } = useQuery(auditQuery({ q: useDeferredValue(q.trim()), thing }, limit));
-  const options = [{ value: "", label: audit.everything }, ...things.map((value) => ({ value, label: audit.things[value] }))];
+  const { data, error, refetch } = useQuery(auditQuery(useDeferredValue(filter), limit));
   return (
     <Page title={audit.title} lead={audit.lead} narrow actions={<Export />}>
       <Panel flush>
-        <div className={styles.filters}>
-          <TextInput
-            type="search"
-            aria-label={audit.search}
-            placeholder={audit.search}
-            value={q}
-            onChange={({ currentTarget }) => setQ(currentTarget.value)}
-          />
-          <NativeSelect
-            aria-label={audit.about}
-            data={options}
-            value={thing}
-            onChange={({ currentTarget }) => setThing(currentTarget.value as Thing | "")}
-          />
-        </div>
+        <Filters filter={filter} change={(change) => setFilter({ ...filter, ...change })} />
         {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
         {!data && !error && <Loading />}
         {data?.length === 0 && <p className={styles.nothing}>{audit.none}</p>}
@@ -57,6 +42,52 @@ export function Component() {
         <Streams />
       </May>
     </Page>
+  );
+}
+
+function Filters({ filter, change }: { filter: Filter; change: (change: Partial<Filter>) => void }) {
+  const { audit } = useTexts();
+  const { data: members = [] } = useQuery(teamQuery);
+  const about = [{ value: "", label: audit.everything }, ...things.map((value) => ({ value, label: audit.things[value] }))];
+  const actors = [
+    { value: "", label: audit.anybody },
+    ...members.map(({ userid, name, email }) => ({ value: userid, label: name || email })),
+  ];
+  return (
+    <div className={styles.filters}>
+      <TextInput
+        type="search"
+        aria-label={audit.search}
+        placeholder={audit.search}
+        value={filter.q}
+        onChange={({ currentTarget }) => change({ q: currentTarget.value })}
+      />
+      <NativeSelect
+        aria-label={audit.about}
+        data={about}
+        value={filter.thing}
+        onChange={({ currentTarget }) => change({ thing: currentTarget.value as Filter["thing"] })}
+      />
+      <NativeSelect
+        aria-label={audit.actor}
+        data={actors}
+        value={filter.actor}
+        onChange={({ currentTarget }) => change({ actor: currentTarget.value })}
+      />
+      <TextInput
+        aria-label={audit.object}
+        placeholder={audit.object}
+        value={filter.object}
+        onChange={({ currentTarget }) => change({ object: currentTarget.value })}
+      />
+      <TextInput
+        type="date"
+        label={audit.fromDay}
+        value={filter.from}
+        onChange={({ currentTarget }) => change({ from: currentTarget.value })}
+      />
+      <TextInput type="date" label={audit.toDay} value={filter.to} onChange={({ currentTarget }) => change({ to: currentTarget.value })} />
+    </div>
   );
 }
 

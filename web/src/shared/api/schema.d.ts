@@ -4907,7 +4907,7 @@ export interface components {
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "webpush.subscribe" | "webpush.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "policy.create" | "policy.update" | "policy.delete" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.override" | "schedule.feed" | "routing.update" | "statuspage.create" | "statuspage.update" | "statuspage.delete" | "statuspage.component" | "incident.create" | "incident.update" | "incident.post" | "incident.publish" | "incident.postmortem" | "incident.delete" | "incident.resend" | "subscriber.create" | "subscriber.update" | "subscriber.delete" | "subscriber.import" | "incidenttemplate.create" | "incidenttemplate.update" | "incidenttemplate.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "webpush.subscribe" | "webpush.delete" | "alert.acknowledge" | "alert.unacknowledge" | "alert.snooze" | "alert.assign" | "alert.comment" | "alert.severity" | "alert.resolve" | "maintenance.create" | "maintenance.update" | "maintenance.end" | "maintenance.extend" | "maintenance.delete" | "policy.create" | "policy.update" | "policy.delete" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.override" | "schedule.feed" | "routing.update" | "statuspage.create" | "statuspage.update" | "statuspage.delete" | "statuspage.component" | "incident.create" | "incident.update" | "incident.post" | "incident.publish" | "incident.postmortem" | "incident.delete" | "incident.resend" | "subscriber.create" | "subscriber.update" | "subscriber.delete" | "subscriber.import" | "incidenttemplate.create" | "incidenttemplate.update" | "incidenttemplate.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "member.contacts" | "member.feed" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "reauthentication.failed" | "mfa.enable" | "mfa.disable" | "mfa.reset" | "mfa.renew" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream" | "account.export" | "admin.grant" | "admin.revoke" | "admin.suspend" | "admin.resume" | "admin.owner" | "admin.delete" | "admin.retry";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
@@ -6819,8 +6819,14 @@ export interface components {
         };
         /** @description What would suppress an alert. */
         RoutingSuppression: {
-            /** @description The name of the maintenance window. */
+            /**
+             * Format: uuid
+             * @description The window, the monitor or, for flapping, the alert; null if the caller may not see it.
+             */
+            id?: string | null;
+            /** @description Of the window or the monitor. */
             name: string;
+            reason: components["schemas"]["SuppressionReason"];
             /**
              * Format: date-time
              * @description Null if its end is not known.

@@ -145,6 +145,7 @@ async fn send_digest(
         }
         let now = engine.now();
         let event = digest::event(EventId::from(id.uuid()), &events, now);
+        let event = single::quietened(event, notifier, now);
         let link = format!("{}/alerts?digest={id}", engine.public_url());
         let browsers = browsers.as_ref();
         let message = Message { event: &event, link: &link, thread: None, left, browsers };

@@ -9,6 +9,7 @@ use wakeful_core::notifications::notifier::{Ability, Channel, Notifier, ServiceS
 use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::notifications::thread::Thread;
 use wakeful_core::one_line::one_line;
+use wakeful_core::time::Millis;
 use wakeful_outbound::notify::{self, Attempt, Message};
 use wakeful_store::NewThread;
 
@@ -30,6 +31,7 @@ pub(super) async fn deliver(
     failpoint::here("after-claim");
     let Some(mut bundle) = Bundle::of(engine, row).await else { return Completion::Done };
     let event = bundle.event.clone().map(|event| engine.with_links(event, notifier));
+    let event = event.map(|event| quietened(event, notifier, engine.now()));
     let thread = match &event {
         Some(event) => thread_of(engine, notifier, event).await,
         None => None,
@@ -92,6 +94,16 @@ pub(super) async fn after_attempt(
     }
 }
 
+/// The end of an alert makes no sound in quiet hours.
+pub(super) fn quietened(mut event: Event, notifier: &Notifier, now: Millis) -> Event {
+    let is_end = event::ENDING_TYPES.iter().any(|kind| event.is(kind));
+    let are_ends = event.is(event::DIGEST) && event.data.status.as_deref() == Some("up");
+    event.data.silent = (is_end || are_ends)
+        && notifier.channel.kind().can_be_silent()
+        && notifier.messages.is_quiet(now);
+    event
+}
+
 /// Where the first message about the alert is. If the store fails, this becomes the first one.
 async fn thread_of(engine: &Engine, notifier: &Notifier, event: &Event) -> Option<Thread> {
     let Channel::Service(spec) = &notifier.channel else { return None };
@@ -115,7 +127,7 @@ async fn store_moved(engine: &Engine, notifier: &Notifier, spec: ServiceSpec) {
     }
 }
 
-/// What a receiver can respond to a message about an outage.
+/// What a receiver can respond to a message about an alert that lasts.
 #[derive(Deserialize)]
 struct Response {
     acknowledge: bool,
@@ -131,7 +143,7 @@ struct Acknowledgement {
     comment: String,
 }
 
-/// The acknowledgement in the response of a webhook to a message about an ongoing outage.
+/// The acknowledgement in the response of a webhook to a message about an alert that lasts.
 fn acknowledgement(
     notifier: &Notifier,
     event: &Event,
@@ -141,9 +153,9 @@ fn acknowledgement(
     if !matches!(notifier.channel, Channel::Webhook(_)) {
         return None;
     }
-    let opens = [event::DOWN, event::REMINDER, event::FLAPPING, event::ESCALATED];
-    let is_about_outage = opens.iter().any(|kind| event.is(kind));
-    let alert = event.data.alertid.filter(|_| is_about_outage)?;
+    let repeats = [event::REMINDER, event::ESCALATED];
+    let is_open = event::OPENING_TYPES.iter().chain(&repeats).any(|kind| event.is(kind));
+    let alert = event.data.alertid.filter(|_| is_open)?;
     let response: Response = serde_json::from_str(answer).ok()?;
     let by = one_line(&response.by, MAX_NAME_CHARS);
     let comment = one_line(&response.comment, MAX_COMMENT_CHARS);

@@ -45,7 +45,7 @@ impl Store {
         let mut tx = self.begin().await?;
         within!(tx, |db| {
             for sql in [
-                "update deliveries set next_try = next_try - $1
+                "update deliveries set next_try = next_try - $1, held_from = held_from - $1
                  where next_try > $2 and lease_until <= $2",
                 "update mails set next_try = next_try - $1
                  where next_try > $2 and lease_until <= $2",

@@ -26,6 +26,7 @@ import { Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useRun } from "../../../shared/ui/use-run";
 import type { Alert } from "../data";
+import { AffectedPanel } from "./affected";
 import styles from "./alert.module.css";
 import { causeOf } from "./cause";
 import { alertQuery, changeAlert, type Detail, type SingleAction } from "./data";
@@ -34,7 +35,7 @@ import { Responses, SeverityLabel, StatusLabel } from "./labels";
 import { inOrder } from "./notes";
 import { ResolveDialog, SnoozeMenu } from "./respond";
 import { Timeline } from "./timeline";
-import { isLasting } from "./view";
+import { hasDuration, isActionable } from "./view";
 
 const MINUTE = 60_000;
 
@@ -80,6 +81,7 @@ function AlertPage({ detail: { alert, timeline, evidence } }: { detail: Detail }
         </p>
       </Panel>
       <EvidencePanel evidence={evidence} />
+      {alert.affected && <AffectedPanel affected={alert.affected} />}
       <Panel title={t.alerts.timeline} lead={t.alerts.timelineLead}>
         <Timeline entries={inOrder(timeline)} about={name} />
         <May do="respond">
@@ -118,19 +120,19 @@ function AlertFacts({ alert }: { alert: Alert }) {
       <Fact label={isOutage ? alerts.since : alerts.warned}>
         <Moment at={alert.started} />
       </Fact>
-      {isOutage && <Fact label={alert.ended ? alerts.lasted : alerts.lasts}>{span(until - Date.parse(alert.started))}</Fact>}
+      {hasDuration(alert.kind) && <Fact label={alert.ended ? alerts.lasted : alerts.lasts}>{span(until - Date.parse(alert.started))}</Fact>}
       <Fact label={alerts.notified}>{alert.notified ? <Moment at={alert.notified} /> : alerts.notNotified}</Fact>
     </Facts>
   );
 }
 
-/** What can be done with an outage that lasts; a certificate warning can only be commented on. */
+/** What can be done with an alert that lasts; a warning can only be commented on. */
 function Actions({ alert }: { alert: Alert }) {
   const { alerts } = useTexts();
   const client = useQueryClient();
   const [busy, run] = useRun();
   const [resolving, setResolving] = useState(false);
-  if (alert.kind !== "outage" || !isLasting(alert.status)) return null;
+  if (!isActionable(alert)) return null;
   const change = async (action: SingleAction, done: string) => {
     await changeAlert(client, alert.alertid, action);
     showToast(done);

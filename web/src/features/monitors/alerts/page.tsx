@@ -26,7 +26,7 @@ import { Bulk } from "./bulk";
 import { alertsQuery, type Outcome } from "./data";
 import { AlertRows } from "./rows";
 import { SkippedNotice, type SkippedAlert } from "./skipped";
-import { isFiltered, isLasting, searchOf, tabNames, viewOf, type AlertView } from "./view";
+import { isActionable, isFiltered, searchOf, tabNames, viewOf, type AlertView } from "./view";
 
 /** How many are shown at first, and after "Show older". */
 const LIMITS = [200, 500, 1000] as const;
@@ -146,7 +146,7 @@ function List({ view }: { view: AlertView }) {
   if (!data) return <ErrorNotice error={error} retry={() => void refetch()} />;
   // An alert that has left the list is no longer selected.
   const chosen = data.filter(({ alertid }) => selected.has(alertid));
-  const lasting = data.filter(({ status }) => isLasting(status));
+  const lasting = data.filter(isActionable);
   const finish = (outcome: Outcome) => {
     setSelected(new Set());
     setSkipped(named(outcome, data));

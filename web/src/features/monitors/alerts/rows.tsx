@@ -13,6 +13,7 @@ import type { Alert } from "../data";
 import styles from "./alerts.module.css";
 import { causeOf } from "./cause";
 import { Responses, SeverityLabel, StatusLabel } from "./labels";
+import { hasDuration } from "./view";
 
 export interface Selection {
   selected: ReadonlySet<string>;
@@ -78,8 +79,8 @@ function Row({ alert, named, selection }: { alert: Alert; named: boolean; select
           </Link>
         )}
       </span>
-      {/* Only outages have a duration. */}
-      <span className={`${styles.lasted ?? ""} num`}>{alert.kind === "outage" && span(until - Date.parse(alert.started))}</span>
+      {/* Warnings have no duration. */}
+      <span className={`${styles.lasted ?? ""} num`}>{hasDuration(alert.kind) && span(until - Date.parse(alert.started))}</span>
     </li>
   );
 }

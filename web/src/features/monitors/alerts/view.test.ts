@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFiltered, newestOf, searchOf, viewOf } from "./view";
+import { hasDuration, isActionable, isFiltered, newestOf, searchOf, viewOf } from "./view";
 
 const view = (search: string) => viewOf(new URLSearchParams(search));
 
@@ -21,6 +21,19 @@ test("a tab is no filter", () => {
   expect(isFiltered(view("tab=over"))).toBe(false);
   for (const search of ["severity=info", "tag=prod", "assignee=me", "q=shop", "digest=019a"])
     expect(isFiltered(view(search)), search).toBe(true);
+});
+
+test("alerts that last can be handled until they are over, and warnings cannot", () => {
+  for (const kind of ["outage", "flapping", "degraded"] as const) {
+    expect(hasDuration(kind), kind).toBe(true);
+    for (const status of ["open", "acknowledged", "snoozed", "suppressed"] as const)
+      expect(isActionable({ kind, status }), kind).toBe(true);
+    for (const status of ["over", "resolved"] as const) expect(isActionable({ kind, status }), kind).toBe(false);
+  }
+  for (const kind of ["certificate", "domain", "change"] as const) {
+    expect(hasDuration(kind), kind).toBe(false);
+    expect(isActionable({ kind, status: "suppressed" }), kind).toBe(false);
+  }
 });
 
 test("the alerts of two statuses are merged, newest first, and no more than requested", () => {

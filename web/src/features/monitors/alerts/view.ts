@@ -1,6 +1,6 @@
 /** Which alerts are shown: a tab and filters, all of them in the URL. */
 import { severities } from "../../../shared/api/alerting-sets";
-import { find, valuesOfSet, type AlertStatus, type Severity } from "../../../shared/api/closed-sets";
+import { find, valuesOfSet, type AlertKind, type AlertStatus, type Severity } from "../../../shared/api/closed-sets";
 
 /** The statuses of each tab. */
 export const tabs = {
@@ -49,7 +49,27 @@ export function isFiltered({ severity, tag, mine, q, digest }: AlertView): boole
   return severity !== null || tag !== null || mine || q.trim() !== "" || digest !== null;
 }
 
-/** Whether the alerts of a tab can be acknowledged, snoozed and resolved. */
+/** The kinds that last until something changes. The others are warnings, which are over once they were sent. */
+const lasting: Record<AlertKind, boolean> = {
+  outage: true,
+  flapping: true,
+  degraded: true,
+  certificate: false,
+  domain: false,
+  change: false,
+};
+
+/** Whether it has a duration. */
+export function hasDuration(kind: AlertKind): boolean {
+  return lasting[kind];
+}
+
+/** Whether it can be acknowledged, snoozed, assigned and resolved, and not only commented on. */
+export function isActionable({ kind, status }: { kind: AlertKind; status: AlertStatus }): boolean {
+  return hasDuration(kind) && isLasting(status);
+}
+
+/** Whether an alert of this status is not over. */
 export function isLasting(status: AlertStatus): boolean {
   return status !== "over" && status !== "resolved";
 }

@@ -110,7 +110,7 @@ function Result({ body, revision }: { body: Trial; revision: number }) {
       </p>
       {data.suppressed_by && (
         <p className={styles.covered}>
-          {routing.suppressed(data.suppressed_by.name)}{" "}
+          {routing.suppressed[data.suppressed_by.reason](data.suppressed_by.name)}{" "}
           {data.suppressed_by.until && (
             <>
               {alerts.suppressedUntil} <Moment at={data.suppressed_by.until} />
