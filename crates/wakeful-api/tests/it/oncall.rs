@@ -507,7 +507,7 @@ both_databases! {
         scene.report(&other, "up").await;
         scene.report(&job, "down").await;
         let hooks = scene.receiver.wait_for_hooks(3).await;
-        let sent: Vec<Value> = hooks.iter().map(|hook| hook.json()).collect();
+        let sent: Vec<Value> = hooks.iter().map(wakeful_testkit::Hook::json).collect();
         assert_eq!((&sent[2]["type"], &sent[2]["data"]["monitor"]["name"]), (&json!("monitor.down"), &json!("job")));
         assert_eq!(pushed(3).await, [4, 2, 4]);
     }

@@ -119,6 +119,24 @@ impl Link {
             _ => true,
         }
     }
+
+    /// Whether it depends on who was notified of the alert when this message is sent, if at all:
+    /// its end may be in quiet hours.
+    fn awaits_recipients(&self, message: &Message) -> bool {
+        message.to == Audience::LinkedOrNotified && self.rules.quiet.is_some() && message.is_end()
+    }
+
+    /// When the end of an alert is sent that was not sent to it, as far as is known. If that was
+    /// because of its quiet hours, the end is not sent either.
+    fn first_ending(&self, decision: &AlertDecision, message: &Message) -> Option<Millis> {
+        let AlertState { notified, released, .. } = &decision.state;
+        let opened = decision.alert.opened.as_ref().map(StoredEvent::at);
+        let reported = opened.filter(|_| released.is_none()).or(*notified);
+        if reported.is_some_and(|at| self.rules.drops(decision.severity, at)) {
+            return None;
+        }
+        self.rules.first_try(message.event.kind, decision.severity, message.created)
+    }
 }
 
 from_row!(Link, |row| Self {
@@ -141,26 +159,6 @@ struct Recipient {
     /// Whether anything was sent to it.
     sent: bool,
     kind: Option<Kind>,
-}
-
-impl Link {
-    /// Whether it depends on who was notified of the alert when this message is sent, if at all:
-    /// its end may be in quiet hours.
-    fn awaits_recipients(&self, message: &Message) -> bool {
-        message.to == Audience::LinkedOrNotified && self.rules.quiet.is_some() && message.is_end()
-    }
-
-    /// When the end of an alert is sent that was not sent to it, as far as is known. If that was
-    /// because of its quiet hours, the end is not sent either.
-    fn first_ending(&self, decision: &AlertDecision, message: &Message) -> Option<Millis> {
-        let AlertState { notified, released, .. } = &decision.state;
-        let opened = decision.alert.opened.as_ref().map(StoredEvent::at);
-        let reported = opened.filter(|_| released.is_none()).or(*notified);
-        if reported.is_some_and(|at| self.rules.drops(decision.severity, at)) {
-            return None;
-        }
-        self.rules.first_try(message.event.kind, decision.severity, message.created)
-    }
 }
 
 impl Message {
