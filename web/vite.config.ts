@@ -40,10 +40,10 @@ const namedImportsOnly: Plugin = {
 const firstScreen = { name: "first-screen", test: /src\/(main|features\/monitors\/list\/page)\.tsx$/ };
 
 /**
- * Menus and dialogs, which most pages have, are one file, and so is what several of them need for maintenance: the first
+ * Menus, dialogs and badges, which most pages have, are one file, and so is what several of them need for maintenance: the first
  * screen lists the name of every file, with a hash that cannot be compressed.
  */
-const menus = { name: "menus", test: /src\/shared\/ui\/(action-menu|confirm|dialog|until-dialog)\.tsx$/ };
+const menus = { name: "menus", test: /src\/shared\/ui\/(action-menu|badge|confirm|dialog|expandable-text|until-dialog)\.tsx$/ };
 const maintenance = {
   name: "maintenance",
   test: /src\/(shared\/(api\/(maintenances|limited)|lib\/zone)|features\/monitors\/planned)\.ts$/,
@@ -56,8 +56,8 @@ const alerting = {
 };
 
 /** What the pages of alerts and of a monitor share. */
-const alerts = {
-  name: "alerts",
+const evidence = {
+  name: "evidence",
   test: /src\/features\/monitors\/(alerts\/(cause|data|evidence|labels|rows|view)|check-result|detail\/expiry)\./,
 };
 
@@ -93,7 +93,7 @@ export default defineConfig({
     manifest: true,
     // The first screen is a file of its own, and scripts/budget.mjs limits its size.
     chunkSizeWarningLimit: 600,
-    rolldownOptions: { output: { codeSplitting: { groups: [firstScreen, menus, maintenance, alerting, alerts] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [firstScreen, menus, maintenance, alerting, evidence] } } },
   },
   server: { proxy: { "/api": service } },
   test: { include: ["src/**/*.test.{ts,tsx}"] },
