@@ -1,4 +1,4 @@
-//! Visitors of a page, each of whom asks again as soon as it has the page.
+//! Visitors of a page: each of them asks again as soon as it has the page.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -433,7 +433,7 @@ both_databases! {
         assert_eq!(export["contacts"][0]["rules"], json!([{"notifierid": own["notifierid"], "after": 60, "min_severity": "info"}]));
         let done: Vec<&str> = export["audit"].as_array().unwrap().iter()
             .map(|one| one["entry"]["action"].as_str().unwrap()).collect();
-        assert_eq!(done, ["team.create", "key.create", "monitor.create", "notifier.create", "account.export"]);
+        assert_eq!(done, ["team.create", "key.create", "monitor.create", "notifier.create", "member.contacts", "account.export"]);
         for secret in [&bob.token, &keys.apikey, &keys.enckey, "argon2", "s3cret"] {
             assert!(!answer.text.contains(secret), "{}", answer.text);
         }

@@ -56,7 +56,8 @@ async fn status_pages_stay_up_and_current_while_nats_is_stopped_and_a_node_dies(
     let installations = [node().await, node().await];
     let (first, second) = (installations[0].serve().await, installations[1].serve().await);
     let ann = User::sign_up(&first.anonymous(), "ann@example.com").await;
-    let body = json!({"name": "job", "type": "api", "heartbeat_interval": 86_400});
+    let body = json!({"name": "job", "type": "api", "heartbeat_interval": 86_400, "isactive": true,
+        "upside_down_mode": false});
     let saved = ann.client.post("monitor/save", &body).await.ok();
     let monitor = saved["monitor"]["monitorid"].as_str().unwrap();
     let page = json!({"name": "Acme", "slug": "acme", "published": true,
