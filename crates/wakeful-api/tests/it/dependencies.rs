@@ -301,24 +301,25 @@ both_databases! {
         team.app.anonymous().call(reqwest::Method::POST, &path, Some(&order)).await.ok();
         let flapping = team.client().get("alerts?kind=flapping").await.ok()["alerts"][0].clone();
         assert_eq!((&flapping["status"], &flapping["acknowledged"]["name"]), (&json!("acknowledged"), &json!("Bob")));
-        // Nothing is sent while it flaps.
+        assert_eq!(team.sent(6).await[5].0, "alert.acknowledged");
+        // Nothing else is sent while it flaps.
         for status in ["up", "down"] {
             team.report(&web, status).await;
             team.later(MINUTE).await;
         }
         team.later(Duration::from_secs(230)).await;
-        assert_eq!(team.sent(5).await.len(), 5);
+        assert_eq!(team.sent(6).await.len(), 6);
         // Half the span without a change: it is steady, and still down.
         team.later(Duration::from_secs(20)).await;
-        let sent = team.sent(6).await;
-        assert_eq!(sent[5].0, "monitor.steady");
-        assert_eq!(sent[5].2["text"], "[web] steady: down, reported down");
+        let sent = team.sent(7).await;
+        assert_eq!(sent[6].0, "monitor.steady");
+        assert_eq!(sent[6].2["text"], "[web] steady: down, reported down");
         team.later(Duration::from_secs(1)).await;
         team.report(&web, "down").await;
         team.later(Duration::from_secs(11)).await;
-        let sent = team.sent(7).await;
-        assert_eq!(sent[6].0, "monitor.down");
-        assert!(sent[6].2["text"].as_str().unwrap().ends_with("hidden while it was flapping"));
+        let sent = team.sent(8).await;
+        assert_eq!(sent[7].0, "monitor.down");
+        assert!(sent[7].2["text"].as_str().unwrap().ends_with("hidden while it was flapping"));
         assert_eq!(team.client().get("alerts?kind=flapping").await.ok()["alerts"][0]["status"], "over");
         team.app.stop().await;
     }

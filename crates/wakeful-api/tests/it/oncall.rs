@@ -479,7 +479,7 @@ both_databases! {
         let mut phone = fake.notifier("phone");
         phone["quiet"] = quiet.clone();
         let phone = client.post("notifier/save", &phone).await.json()["notifierid"].clone();
-        client.post("notifier/save", &json!({"notifierid": scene.hook, "quiet": quiet})).await.ok();
+        assert_eq!(client.post("notifier/save", &json!({"notifierid": scene.hook, "quiet": quiet})).await.status, 200);
         let linked = json!([scene.hook, phone]);
         let job = scene.job(&json!({"notifiers": linked, "severity": "warning"})).await;
         scene.report(&job, "down").await;
@@ -526,7 +526,7 @@ both_databases! {
         ] {
             scene.app.clock.advance(Duration::from_secs(1));
             let quiet = json!({"time_zone": "UTC", "hours": [hours], "except": "critical", "then": "hold"});
-            client.post("notifier/save", &json!({"notifierid": scene.hook, "quiet": quiet})).await.ok();
+            assert_eq!(client.post("notifier/save", &json!({"notifierid": scene.hook, "quiet": quiet})).await.status, 200);
             let job = scene.job(&json!({"policyid": policy, "severity": "warning"})).await;
             scene.report(&job, "down").await;
             let first_try = async || text(&scene.alert().await["alert"]["deliveries"][0]["next_try"]);
