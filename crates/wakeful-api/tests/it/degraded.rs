@@ -123,6 +123,7 @@ both_databases! {
             "notifiers": hook, "degraded": {"slow": 5, "over": 1, "of": 1}});
         let saved = ann.client.post("monitor/save", &body).await.ok()["monitor"].clone();
         let id = saved["monitorid"].as_str().unwrap();
+        ann.client.post(&format!("monitor/{id}/check"), &json!({})).await.ok();
         let event = receiver.wait_for_hooks(1).await[0].json();
         assert_eq!((&event["type"], &event["data"]["reason"]), (&json!("monitor.degraded"), &json!("slow")));
         assert_eq!(event["data"]["evidence"]["status_code"], 200);

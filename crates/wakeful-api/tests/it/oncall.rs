@@ -1,10 +1,12 @@
 //! policies, schedules, oncall, contacts, routing and calendar feeds: who is notified of an outage,
 //! when, and how.
 
+use futures_util::poll;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use wakeful_core::notifications::notifier::Kind;
-use wakeful_engine::alerting::processor::process_due;
+use wakeful_engine::alerting::processor::{self, process_due};
 use wakeful_testkit::fakes::FakeService;
 use wakeful_testkit::{Answer, App, DatabaseKind, Receiver, Setup, User, both_databases, until};
 
@@ -111,13 +113,22 @@ async fn a_clock_that_is_set_back_delays_no_escalation_step() {
     scene.report(&job, "down").await;
     scene.receiver.wait_for_hooks(1).await;
     scene.delivered(&["hook"]).await;
+    let shutdown = CancellationToken::new();
+    let mut processor = Box::pin(processor::run(scene.app.engine.clone(), shutdown.clone()));
+    // It notes the time when it begins.
+    assert!(poll!(&mut processor).is_pending());
     scene.app.clock.set_back(Duration::from_secs(3_600));
-    until("the alert to be due earlier", async || {
+    let shifted = until("the alert to be due earlier", async || {
         let limit = scene.app.engine.now().0 + 600_000;
         let sql = format!("select count(*) from alerts where due > {limit}");
         (scene.app.database.number(&sql).await == 0).then_some(())
-    })
-    .await;
+    });
+    tokio::select! {
+        () = &mut processor => panic!("it runs until shutdown"),
+        () = shifted => {}
+    }
+    shutdown.cancel();
+    processor.await;
     scene.report(&job, "down").await;
     scene.later(599).await;
     assert_eq!(scene.messages().await, ["hook monitor.down"], "never early");
