@@ -71,8 +71,8 @@ test("the second factor is asked for, too, and one dialog is enough for a while"
   await policies(page).getByRole("button", { name: "Save" }).click();
   await expect(policies(page).getByRole("button", { name: "Save" })).toBeDisabled();
   await expect(asked(page)).toHaveCount(0);
-  const { teams } = await member.api.get<{ teams: { key_days: number; personal_keys: boolean; mfa: string }[] }>("teams");
-  expect(teams[0]).toMatchObject({ key_days: 30, personal_keys: false, mfa: "optional" });
+  const team = async () => (await member.api.get<{ teams: { key_days: number; personal_keys: boolean; mfa: string }[] }>("teams")).teams[0];
+  await expect.poll(team).toMatchObject({ key_days: 30, personal_keys: false, mfa: "optional" });
   await openPage(page, "/settings");
   await expect(page.getByText("In this team, only service accounts can have API keys.")).toBeVisible();
   await expect(page.getByRole("button", { name: "New API key" })).toHaveCount(0);

@@ -14,13 +14,14 @@ import { useFailing } from "./failing-notifiers";
 import styles from "./shell.module.css";
 
 export default function Notices({ review }: { review: boolean }) {
-  const { role } = useMe();
+  const { role, email, email_verified, mail_server } = useMe();
   const { pathname } = useLocation();
   const failing = useFailing();
   const responds = useMay("respond");
   return (
     <>
-      {!saysUnverified(pathname) && <UnverifiedBanner />}
+      {/* Texts are loaded only with what is shown: most people never see any of it. */}
+      {!email_verified && mail_server && !saysUnverified(pathname) && <UnverifiedBanner email={email} />}
       {failing.length > 0 && <Banner failing={failing} />}
       {responds && <Drafts />}
       {/* The page of the team is where they are chosen. */}
@@ -35,10 +36,8 @@ function saysUnverified(pathname: string): boolean {
 }
 
 /** Without a verified address, no notification is sent to it. */
-function UnverifiedBanner() {
+function UnverifiedBanner({ email }: { email: string }) {
   const { verifyAddress } = useTexts();
-  const { email, email_verified, mail_server } = useMe();
-  if (email_verified || !mail_server) return null;
   return (
     <div className={styles.unverified} role="status">
       <p>
