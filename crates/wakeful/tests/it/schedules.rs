@@ -20,7 +20,7 @@ const ZONES: [&str; 6] = [
     "Pacific/Auckland",
     "Africa/Cairo",
 ];
-/// When its clock is set back, systemd leaves out the first of the two equal hours, unlike elsewhere.
+/// In one case, when this clock is set back, systemd leaves out the first of the two equal hours.
 const AMBIGUOUS_ZONE: &str = "Pacific/Auckland";
 /// Before changes of the clock, and on other days.
 const STARTS: [i64; 6] =
