@@ -41,20 +41,23 @@ impl<T: FromFields> FromRequest<Api> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
-        let bytes = collect_json(request, api).await?;
-        if count_values(&bytes) > MAX_VALUES {
-            return Err(ApiError::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                ErrorCode::BodyTooLarge,
-                format!("The body has more than {MAX_VALUES} values; send fewer."),
-            ));
-        }
-        let value: serde_json::Value =
-            serde_json::from_slice(&bytes).map_err(|error| malformed(&error))?;
+        let value = parse(&collect_json(request, api).await?)?;
         let mut fields = Fields::of(value)?;
         let read = T::read(&mut fields);
         fields.finish(read).map(Self)
     }
+}
+
+/// Parses a body that does not have too many values.
+pub(crate) fn parse(bytes: &[u8]) -> Result<serde_json::Value, ApiError> {
+    if count_values(bytes) > MAX_VALUES {
+        return Err(ApiError::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorCode::BodyTooLarge,
+            format!("The body has more than {MAX_VALUES} values; send fewer."),
+        ));
+    }
+    serde_json::from_slice(bytes).map_err(|error| malformed(&error))
 }
 
 /// The bytes of a body that says it is JSON.

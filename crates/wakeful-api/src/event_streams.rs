@@ -16,9 +16,17 @@ const MAX_STREAMS: usize = 4096;
 const MAX_STREAMS_PER_CLIENT: usize = 256;
 /// However many addresses the user has.
 const MAX_STREAMS_PER_USER: usize = 256;
-/// How often each stream asks, and how old the answer to another may be: a stream outlives
-/// its credentials by no more than the sum of both.
+/// How often each stream asks whether its credentials are still valid.
 pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// How old the answer to another stream may be.
+const MAX_ANSWER_AGE: Duration = Duration::from_millis(250);
+/// A stream outlives its credentials by no more than the sum of both, and the time that the
+/// lookup takes, with the one in progress that it waits for.
+const MAX_OUTLIVING: Duration = Duration::from_secs(1);
+const _: () = assert!(
+    CHECK_INTERVAL.as_millis() + MAX_ANSWER_AGE.as_millis() < MAX_OUTLIVING.as_millis(),
+    "there must be time for the lookup"
+);
 
 #[derive(Clone)]
 pub(crate) struct EventStreams {
@@ -50,6 +58,8 @@ struct Check {
     streams: usize,
     at: Instant,
     valid: bool,
+    /// Held by the stream that looks it up.
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// An open stream, until it is dropped.
@@ -77,8 +87,9 @@ impl EventStreams {
             return None;
         }
         *of_user += 1;
-        let new = Check { streams: 0, at: Instant::now(), valid: true };
-        let check = state.checks.entry(holder).or_insert(new);
+        let new =
+            || Check { streams: 0, at: Instant::now(), valid: true, turn: Default::default() };
+        let check = state.checks.entry(holder).or_insert_with(new);
         (check.at, check.valid) = (Instant::now(), true);
         check.streams += 1;
         drop(state);
@@ -92,26 +103,46 @@ impl EventStreams {
 
 impl EventStream {
     /// Whether the credentials are still valid, according to a recent check of any stream or
-    /// to `check`.
+    /// to `check`. One stream checks at a time, so that a slow database is not asked by all.
     pub(crate) async fn is_valid(&self, now: Instant, check: impl Future<Output = bool>) -> bool {
+        if let Some(known) = self.known(now) {
+            return known;
+        }
+        let turn = self.turn();
+        let mut asked = now;
+        let _turn = if let Ok(turn) = turn.try_lock() {
+            turn
+        } else {
+            let began = Instant::now();
+            let turn = turn.lock().await;
+            asked += began.elapsed();
+            turn
+        };
+        // Another stream may have checked meanwhile.
         if let Some(known) = self.known(now) {
             return known;
         }
         let valid = check.await;
         if let Some(check) = self.streams.state().checks.get_mut(&self.holder) {
-            check.valid = valid;
+            // As old as its question. A late answer does not revive credentials that were refused.
+            check.at = check.at.max(asked);
+            check.valid &= valid;
         }
         valid
     }
 
+    fn turn(&self) -> Arc<tokio::sync::Mutex<()>> {
+        let state = self.streams.state();
+        state.checks.get(&self.holder).map(|check| Arc::clone(&check.turn)).unwrap_or_default()
+    }
+
     /// None if it is this stream's turn to check.
     fn known(&self, now: Instant) -> Option<bool> {
-        let mut state = self.streams.state();
-        let check = state.checks.get_mut(&self.holder)?;
-        if !check.valid || now.duration_since(check.at) < CHECK_INTERVAL {
+        let state = self.streams.state();
+        let check = state.checks.get(&self.holder)?;
+        if !check.valid || now.duration_since(check.at) < MAX_ANSWER_AGE {
             return Some(check.valid);
         }
-        check.at = now;
         None
     }
 }
@@ -137,7 +168,9 @@ impl Drop for EventStream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::future::join_all;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::sync::Notify;
     use wakeful_core::id::{SessionId, TeamId};
     use wakeful_core::time::Millis;
 
@@ -184,6 +217,45 @@ mod tests {
         drop((open, renewed));
         assert!(streams.state().checks.is_empty());
         assert!(streams.state().users.is_empty());
+    }
+
+    #[tokio::test]
+    async fn streams_share_a_check_that_is_not_answered_yet() {
+        let streams = EventStreams::new();
+        let open: Vec<_> = (0..100).filter_map(|_| streams.open(client(1), holder(1, 1))).collect();
+        let other = streams.open(client(1), holder(2, 1)).unwrap();
+        let (checks, answer) = (AtomicUsize::new(0), Notify::new());
+        let now = Instant::now() + CHECK_INTERVAL;
+        let check = || {
+            let (checks, answer) = (&checks, &answer);
+            async move {
+                checks.fetch_add(1, Ordering::Relaxed);
+                answer.notified().await;
+                false
+            }
+        };
+        let all = join_all(open.iter().map(|stream| stream.is_valid(now, check())));
+        let slow_database = async {
+            // All are waiting by now, and no stream with other credentials waits for them.
+            assert!(other.is_valid(now, async { true }).await);
+            assert_eq!(checks.load(Ordering::Relaxed), 1);
+            answer.notify_waiters();
+        };
+        let (valid, ()) = tokio::join!(biased; all, slow_database);
+        assert_eq!(valid, [false; 100]);
+        assert_eq!(checks.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn a_stream_relies_on_the_check_of_another_one_for_a_quarter_of_a_second_only() {
+        let streams = EventStreams::new();
+        let first = streams.open(client(1), holder(1, 1)).unwrap();
+        let second = streams.open(client(1), holder(1, 1)).unwrap();
+        let checked = Instant::now() + CHECK_INTERVAL;
+        assert!(first.is_valid(checked, async { true }).await);
+        let just_before = checked + MAX_ANSWER_AGE - Duration::from_millis(1);
+        assert!(second.is_valid(just_before, async { false }).await);
+        assert!(!second.is_valid(checked + MAX_ANSWER_AGE, async { false }).await);
     }
 
     #[tokio::test]

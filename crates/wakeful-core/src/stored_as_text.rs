@@ -1,5 +1,10 @@
 //! Types that are stored and sent as text.
 
+use serde::de::{Error, Visitor};
+use std::fmt;
+
+use crate::Invalid;
+
 /// Serializes a type as its text and deserializes it through its own `parse`,
 /// so that deserializing accepts nothing that `parse` rejects.
 macro_rules! stored_as_text {
@@ -16,11 +21,25 @@ macro_rules! stored_as_text {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                let text = <String as serde::Deserialize>::deserialize(from)?;
-                $read(&text).map_err(serde::de::Error::custom)
+                from.deserialize_str(crate::stored_as_text::TextVisitor($read))
             }
         }
     };
 }
 
 pub(crate) use stored_as_text;
+
+/// Parses a text where it is, without a copy.
+pub(crate) struct TextVisitor<T>(pub(crate) fn(&str) -> Result<T, Invalid>);
+
+impl<T> Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<D: Error>(self, text: &str) -> Result<T, D> {
+        (self.0)(text).map_err(D::custom)
+    }
+}

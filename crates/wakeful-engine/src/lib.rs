@@ -24,6 +24,7 @@ mod random;
 pub mod scheduler;
 mod settings;
 pub mod statuspages;
+pub mod supervision;
 mod suspects;
 mod team_turns;
 mod version;

@@ -122,6 +122,10 @@ pub struct Limits {
     pub action_links_per_minute: u32,
     /// Of status pages, from one client network.
     pub subscriptions_per_hour: u32,
+    /// By one team to its status pages, and by one user in all teams.
+    pub added_subscribers_per_hour: u32,
+    /// That one team announces with updates.
+    pub subscriber_messages_per_hour: u32,
 }
 
 impl Default for Limits {
@@ -137,6 +141,8 @@ impl Default for Limits {
             invitations_per_hour: 50,
             action_links_per_minute: 30,
             subscriptions_per_hour: 10,
+            added_subscribers_per_hour: 10_000,
+            subscriber_messages_per_hour: 100_000,
         }
     }
 }

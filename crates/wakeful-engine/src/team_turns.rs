@@ -16,12 +16,19 @@ const BULK: Bounds = Bounds { running: 2, waiting: 256, waiting_per_key: 8, shar
 /// Each step reads the monitors of a team.
 const MAINTENANCE: Bounds =
     Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
+/// Reading the histories that status pages show, some monitors at a time.
+const HISTORIES: Bounds =
+    Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
+/// Each reads as much as a status page shows.
+const PREVIEWS: Bounds = Bounds { running: 4, waiting: 256, waiting_per_key: 16, share: |_free| 1 };
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) struct TeamTurns {
     lists: FairQueue<TeamId>,
     bulk: FairQueue<TeamId>,
     maintenance: FairQueue<TeamId>,
+    histories: FairQueue<TeamId>,
+    previews: FairQueue<TeamId>,
 }
 
 impl Default for TeamTurns {
@@ -30,6 +37,8 @@ impl Default for TeamTurns {
             lists: FairQueue::new(LISTS),
             bulk: FairQueue::new(BULK),
             maintenance: FairQueue::new(MAINTENANCE),
+            histories: FairQueue::new(HISTORIES),
+            previews: FairQueue::new(PREVIEWS),
         }
     }
 }
@@ -53,6 +62,16 @@ impl Engine {
     /// The turn of a step of the maintenance clock.
     pub(crate) async fn maintenance_turn(&self, team: TeamId) -> Result<Turn<TeamId>> {
         turn(&self.0.team_turns.maintenance, team).await
+    }
+
+    /// The turn to read the histories of some monitors that a status page shows.
+    pub(crate) async fn history_turn(&self, team: TeamId) -> Result<Turn<TeamId>> {
+        turn(&self.0.team_turns.histories, team).await
+    }
+
+    /// The turn of a preview of a status page.
+    pub(crate) async fn preview_turn(&self, team: TeamId) -> Result<Turn<TeamId>> {
+        turn(&self.0.team_turns.previews, team).await
     }
 }
 

@@ -83,6 +83,8 @@ const STEPS: &[Step] = steps![
     "0052_known_values",
     "0054_crashes_and_confirmations",
     "0056_held_messages",
+    "0057_messages_by_page",
+    "0058_active_subscribers",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings, ServeSettings};
 use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::history::compactor;
+use wakeful_engine::supervision::{exit_after_panic, restart_after_panic};
 use wakeful_engine::{
     Engine, alerting::maintenance_clock, alerting::processor, billing, demo, janitor, mail,
     notifications::delivery, notifications::keepalive, probes, scheduler, statuspages,
@@ -73,7 +74,9 @@ pub async fn run(settings: &Settings, demo: bool) -> Outcome {
 
     let tasks = TaskTracker::new();
     let grace = grace_period(settings);
-    tasks.spawn(metrics::run_upkeep(metrics, shutdown.clone()));
+    let stop = shutdown.clone();
+    let upkeep = move || metrics::run_upkeep(metrics.clone(), stop.clone());
+    tasks.spawn(restart_after_panic("metrics", shutdown.clone(), upkeep));
     spawn_loops(&tasks, &engine, &shutdown, grace);
     if let Some(demo) = demo {
         tasks.spawn(demo.serve_site(shutdown.clone()));
@@ -168,22 +171,49 @@ fn spawn_loops(
     shutdown: &CancellationToken,
     grace: Duration,
 ) {
-    tasks.spawn(mail::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), grace));
-    tasks.spawn(keepalive::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(audit_streams::run(engine.clone(), shutdown.clone(), grace));
-    tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(compactor::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(processor::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(maintenance_clock::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(snapshot_builder::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(statuspages::maintenance::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(statuspages::fanout::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(delivery::statuspages::run(engine.clone(), shutdown.clone(), grace));
-    tasks.spawn(auto_incidents::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(probes::run_registry(engine.clone(), shutdown.clone()));
-    tasks.spawn(scheduler::run(engine.clone(), shutdown.clone()));
+    let loops = Loops { tasks, engine, shutdown };
+    loops.spawn("mail", mail::run);
+    loops.spawn("notifications", move |engine, shutdown| delivery::run(engine, shutdown, grace));
+    loops.spawn("keepalive", keepalive::run);
+    loops.spawn("audit_streams", move |engine, shutdown| {
+        audit_streams::run(engine, shutdown, grace)
+    });
+    loops.spawn("janitor", janitor::run);
+    loops.spawn("compactor", compactor::run);
+    loops.spawn("billing", billing::run);
+    loops.spawn("alert_processor", processor::run);
+    loops.spawn("maintenance_clock", maintenance_clock::run);
+    loops.spawn("statuspage_builder", snapshot_builder::run);
+    loops.spawn("statuspage_maintenance", statuspages::maintenance::run);
+    loops.spawn("statuspage_fanout", statuspages::fanout::run);
+    loops.spawn("statuspage_notifications", move |engine, shutdown| {
+        delivery::statuspages::run(engine, shutdown, grace)
+    });
+    loops.spawn("auto_incidents", auto_incidents::run);
+    loops.spawn("probes", probes::run_registry);
+    let checking = scheduler::run(engine.clone(), shutdown.clone());
+    tasks.spawn(exit_after_panic("scheduler", shutdown.clone(), checking));
+}
+
+/// Starts loops whose state is all in the store.
+struct Loops<'a> {
+    tasks: &'a TaskTracker,
+    engine: &'a Engine,
+    shutdown: &'a CancellationToken,
+}
+
+impl Loops<'_> {
+    fn spawn<F>(
+        &self,
+        name: &'static str,
+        run: impl Fn(Engine, CancellationToken) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        let start = move || run(engine.clone(), shutdown.clone());
+        self.tasks.spawn(restart_after_panic(name, self.shutdown.clone(), start));
+    }
 }
 
 /// Serves until shutdown and the end of the last request; returns when the shutdown began.
@@ -196,11 +226,13 @@ async fn serve(
 ) -> Instant {
     if let Some(listener) = listeners.metrics {
         let router = wakeful_api::metrics_router(api.clone());
-        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), settings.clone()));
+        let serving = wakeful_api::serve(listener, router, shutdown.clone(), settings.clone());
+        tasks.spawn(exit_after_panic("metrics_listener", shutdown.clone(), serving));
     }
     if let Some(listener) = listeners.pages {
         let router = wakeful_api::pages_router(api.clone());
-        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), settings.clone()));
+        let serving = wakeful_api::serve(listener, router, shutdown.clone(), settings.clone());
+        tasks.spawn(exit_after_panic("statuspage_listener", shutdown.clone(), serving));
     }
     let stopped_at = async {
         shutdown.cancelled().await;

@@ -466,6 +466,8 @@ impl Limits {
             signups_per_hour: limit("limits.signups_per_hour"),
             action_links_per_minute: limit("limits.action_links_per_minute"),
             subscriptions_per_hour: limit("limits.subscriptions_per_hour"),
+            added_subscribers_per_hour: limit("limits.added_subscribers_per_hour"),
+            subscriber_messages_per_hour: limit("limits.subscriber_messages_per_hour"),
             contacts_per_hour: limit("limits.contacts_per_hour"),
             resets_per_hour: limit("limits.resets_per_hour"),
             reset_requests_per_hour: limit("limits.reset_requests_per_hour"),

@@ -19,7 +19,7 @@ use wakeful_core::statuspages::schedule::parse_repeat;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, IncidentKind, IncidentStatus};
 use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
-use wakeful_engine::{IncidentDraft, PostmortemDraft, TemplateDraft, UpdateDraft};
+use wakeful_engine::{IncidentDraft, PostmortemDraft, TemplateDraft, UnsavedUpdate, UpdateDraft};
 
 use super::enums;
 use super::fields::Fields;
@@ -108,6 +108,16 @@ pub(crate) struct SaveIncidentUpdate {
     notify: Option<bool>,
     /// Opens a resolved incident again.
     reopen: Option<bool>,
+}
+
+/// An incident with an update to post or to change, as in `incident/{incidentid}/update/save`. A
+/// draft is shown as if it was published.
+#[derive(ToSchema)]
+#[schema(as = PreviewIncident)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct PreviewIncident {
+    incidentid: String,
+    update: SaveIncidentUpdate,
 }
 
 /// Whether subscribers are notified of a draft that is published.
@@ -301,6 +311,26 @@ pub(crate) fn update(fields: &mut Fields, now: Millis) -> Option<UpdateDraft> {
     let notify = fields.optional_flag("notify");
     let reopen = fields.optional_flag("reopen").unwrap_or(false);
     Some(UpdateDraft { status, body, texts, components, display_at, notify, reopen })
+}
+
+/// The update in `incident` that a preview shows; `None` if none was sent, or if some fields are
+/// invalid.
+pub(crate) fn unsaved_update(fields: &mut Fields, now: Millis) -> Option<UnsavedUpdate> {
+    if !fields.has("incident") {
+        return None;
+    }
+    fields.within("incident", |fields| {
+        let incident = fields.parse("incidentid", |text| {
+            IncidentId::parse(text).ok_or_else(|| Invalid::new("names an unknown incident"))
+        });
+        let (id, draft) = fields.within("update", |fields| {
+            let id = fields.optional("updateid", |text| {
+                IncidentUpdateId::parse(text).ok_or_else(|| Invalid::new("names an unknown update"))
+            });
+            (id, update(fields, now))
+        });
+        Some(UnsavedUpdate { incident: incident?, update: id, draft: draft? })
+    })
 }
 
 pub(crate) fn postmortem(fields: &mut Fields) -> Option<PostmortemDraft> {

@@ -22,7 +22,7 @@ use wakeful_core::verdict::Status;
 use wakeful_engine::{AlertQuery, Authorized, LastPing, MonitorQuery, MonitorView};
 
 use crate::app::Api;
-use crate::body::collect;
+use crate::body::{collect, malformed, parse};
 use crate::dto::Fields;
 use crate::dto::monitors::request;
 use crate::dto::monitors::response::ping_url;
@@ -96,7 +96,7 @@ impl<'a> Call<'a> {
         let body: Map<String, Value> = if bytes.iter().all(u8::is_ascii_whitespace) {
             Map::new()
         } else {
-            serde_json::from_slice(&bytes).map_err(|error| crate::body::malformed(&error))?
+            serde_json::from_value(parse(&bytes)?).map_err(|error| malformed(&error))?
         };
         let key = parts.headers.get(API_KEY).and_then(|key| key.to_str().ok());
         let key = key.or_else(|| body.get("api_key")?.as_str()).unwrap_or_default();
@@ -341,7 +341,8 @@ impl<'a> Call<'a> {
             let found = query.iter().find(|(name, _)| name == wanted);
             found.and_then(|(_, value)| value.parse::<i64>().ok())
         };
-        let seconds = number("seconds").map(|span| self.api.engine().now().0 / 1_000 - span);
+        let seconds =
+            number("seconds").map(|span| (self.api.engine().now().0 / 1_000).saturating_sub(span));
         let from = number("start").or(seconds).unwrap_or(0).saturating_mul(1_000);
         let to = number("end").map_or(i64::MAX, |end| end.saturating_mul(1_000));
         let outages = AlertQuery {

@@ -8,7 +8,6 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
-use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use wakeful_core::access::{Permission, permission};
@@ -24,6 +23,7 @@ use crate::app::Api;
 use crate::caller::needs;
 use crate::dto::Fields;
 use crate::dto::enums::{KnownMonitorType, MonitorHealth, Severity as SeverityName};
+use crate::dto::monitors::append::append;
 use crate::dto::monitors::request::parse_status;
 use crate::dto::monitors::response::MonitorList;
 use crate::dto::monitors::row::{MonitorRow, MonitorRows, UnreadableMonitor};
@@ -118,12 +118,8 @@ fn append_monitor(api: &Api, view: &MonitorView, text: &mut Vec<u8>) {
     if view.unreadable {
         append(text, &UnreadableMonitor::of(view));
     } else {
-        append(text, &monitor_body(api, view));
+        monitor_body(api, view).append_to(text);
     }
-}
-
-fn append(text: &mut Vec<u8>, value: &impl Serialize) {
-    serde_json::to_writer(text, value).expect("writing to a vector cannot fail");
 }
 
 /// A list that is being sent.

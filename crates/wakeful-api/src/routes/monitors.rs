@@ -56,9 +56,10 @@ async fn get_monitor(
 ) -> Result<Response, ApiError> {
     let id = monitor_id(&monitorid)?;
     let view = api.engine().monitor(&caller, id).await?;
-    let certificate = match view.monitor.spec.http() {
-        Some(_) => api.engine().certificate(&caller, id).await?.map(Into::into),
-        None => None,
+    let certificate = if view.monitor.spec.sees_certificates() {
+        api.engine().certificate(&caller, id).await?.map(Into::into)
+    } else {
+        None
     };
     let monitor = monitor_body(&api, &view);
     Ok(Json(MonitorWhole { success: true, monitor, certificate }).into_response())

@@ -13,8 +13,9 @@ use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
 use crate::client_ip::ClientIp;
+use crate::dto::incidents::unsaved_update;
 use crate::dto::statuspages::request::{
-    self as dto, CheckDomain, SaveStatuspage, SetStatuspageImage,
+    self as dto, CheckDomain, PreviewStatuspage, SaveStatuspage, SetStatuspageImage,
 };
 use crate::dto::statuspages::response::{
     ComponentAnswer, ComponentBody, DomainAnswer, ImageAnswer, ListedBody, PreviewAnswer,
@@ -101,13 +102,15 @@ async fn save_statuspage(
     Ok(Json(StatuspageAnswer { success: true, message: "Status page saved.", statuspage }))
 }
 
-/// Renders a status page as `statuspage/save` would save it. Nothing is stored.
-#[utoipa::path(post, path = "/api/v1/statuspage/preview", tag = "Status pages", request_body = SaveStatuspage,
+/// Renders a status page as `statuspage/save` would save it, with an update of an incident if one
+/// is sent. Nothing is stored.
+#[utoipa::path(post, path = "/api/v1/statuspage/preview", tag = "Status pages", request_body = PreviewStatuspage,
     params(("show" = inline(Option<enums::StatuspageShow>), Query, description = "What is shown; default: front. Also accepted in the body")),
     responses(
         (status = 200, description = "The page as visitors would see it", body = PreviewAnswer),
         (status = 403, description = "The caller is limited to some monitors", body = ErrorBody),
-        (status = 404, description = "The team has no such status page", body = ErrorBody)))]
+        (status = 404, description = "The team has no such status page, incident or update", body = ErrorBody),
+        (status = 409, description = "The incident is closed, or has the maximum number of updates", body = ErrorBody)))]
 async fn preview_statuspage(
     State(api): State<Api>,
     caller: Authorized<permission::Edit>,
@@ -118,12 +121,14 @@ async fn preview_statuspage(
     let show = query.optional("show", Show::parse);
     let show = query.finish(Some(show))?;
     let show = fields.optional("show", Show::parse).or(show).unwrap_or_default();
+    let unsaved = unsaved_update(&mut fields, api.engine().now());
     let merge = |stored: Option<&StatusPage>| {
         let draft = dto::draft(&mut fields, stored);
         fields.finish(draft)
     };
-    let snapshot = api.engine().preview_statuspage(&caller, id, merge).await?;
-    Ok(Json(PreviewAnswer::of(statuspages::preview(&snapshot, show))))
+    let previewed = api.engine().preview_statuspage(&caller, id, unsaved, merge).await?;
+    let (snapshot, incident) = previewed;
+    Ok(Json(PreviewAnswer::of(statuspages::preview(&snapshot, incident.as_ref(), show))))
 }
 
 /// Deletes a status page with its images and rules, and the incidents that no other page shows.

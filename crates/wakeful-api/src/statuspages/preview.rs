@@ -6,7 +6,7 @@ use wakeful_core::monitors::spec::Hostname;
 use wakeful_core::named_enum;
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::css::readable;
-use wakeful_core::statuspages::snapshot::{ComponentStatus, Snapshot};
+use wakeful_core::statuspages::snapshot::{ComponentStatus, Incident, Snapshot};
 
 use super::render::{self, Context, Way};
 use super::style;
@@ -44,15 +44,15 @@ impl Show {
     }
 }
 
-/// The page in its default language.
-pub(crate) fn preview(snapshot: &Snapshot, show: Show) -> Preview {
+/// The page in its default language. Of its incidents, `incident` is shown, or else the first.
+pub(crate) fn preview(snapshot: &Snapshot, incident: Option<&Incident>, show: Show) -> Preview {
     let language = snapshot.page.language;
     let base = format!("/status/{}", snapshot.page.slug);
     let context = Context { language, base: &base, unlocked: false };
     let html = match show {
         Show::Front => render::front(snapshot, context),
         Show::Locked => render::login(snapshot, Way::Password, None, context),
-        Show::Incident => match snapshot.all_incidents().next() {
+        Show::Incident => match incident.or_else(|| snapshot.all_incidents().next()) {
             Some(incident) => render::incident(snapshot, incident, context),
             None => render::front(snapshot, context),
         },
@@ -113,7 +113,7 @@ mod tests {
         let mut snapshot = sample::page();
         snapshot.page.appearance.accent = Some(Color::parse("#ffff00").expect("a color"));
         snapshot.sections[0].components[1].name = "db-1.internal".into();
-        let shown = preview(&snapshot, Show::Front);
+        let shown = preview(&snapshot, None, Show::Front);
         let fields: Vec<&str> = shown.warnings.iter().map(|one| one.field.as_str()).collect();
         assert_eq!(
             fields,
@@ -136,8 +136,8 @@ mod tests {
         ] {
             assert_eq!(looks_like_host(name), is_host, "{name}");
         }
-        let incident = preview(&snapshot, Show::Incident);
+        let incident = preview(&snapshot, None, Show::Incident);
         assert!(incident.html.contains("<h1>Slow &lt;requests&gt;</h1>"), "{}", incident.html);
-        assert!(!preview(&snapshot, Show::Locked).html.contains("db-1"));
+        assert!(!preview(&snapshot, None, Show::Locked).html.contains("db-1"));
     }
 }

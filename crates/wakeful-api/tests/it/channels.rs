@@ -195,6 +195,79 @@ both_databases! {
         assert_eq!(texts.len(), 3, "{texts:?}");
     }
 
+    async fn a_raised_severity_is_sent_once_to_a_pager_that_only_a_routing_rule_names(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let hook = Receiver::start().await;
+        let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": hook.url}});
+        let hook_notifier = save(&ann.client, &body).await;
+        // The rule of the first one matches every alert, that of the second one critical alerts.
+        let fakes = [FakeService::start(Kind::Pagerduty).await, FakeService::start(Kind::Pagerduty).await];
+        let mut body = fakes[0].notifier("urgent");
+        body["min_severity"] = json!("critical");
+        let pagers = [
+            save(&ann.client, &body).await,
+            save(&ann.client, &fakes[1].notifier("escalation")).await,
+        ];
+        let rules = json!({"rules": [
+            {"name": "all", "everything": true, "notifiers": pagers[0]["notifierid"]},
+            {"name": "critical", "everything": true, "severities": "critical",
+             "notifiers": [pagers[1]["notifierid"], hook_notifier["notifierid"]]}]});
+        ann.client.post("routing/save", &rules).await.ok();
+        let shop = monitor(&ann.client, std::slice::from_ref(&hook_notifier)).await;
+        let body = json!({"monitorid": shop, "severity": "info"});
+        ann.client.post("monitor/save", &body).await.ok();
+        report(&ann.client, &shop, "down").await;
+        all_sent(&ann.client, std::slice::from_ref(&hook_notifier), 1).await;
+        let alert = first_alert(&ann.client).await["alertid"].as_str().unwrap().to_owned();
+        for severity in ["warning", "critical", "critical"] {
+            let body = json!({"severity": severity});
+            ann.client.post(&format!("alert/{alert}/severity"), &body).await.ok();
+        }
+        all_sent(&ann.client, &pagers, 1).await;
+        report(&ann.client, &shop, "up").await;
+        all_sent(&ann.client, &pagers, 2).await;
+        all_sent(&ann.client, std::slice::from_ref(&hook_notifier), 2).await;
+        for fake in &fakes {
+            let sent: Vec<String> = fake.requests().iter().map(|request| {
+                let body = request.json();
+                assert_eq!(body["dedup_key"], alert.as_str(), "{body}");
+                let severity = body["payload"]["severity"].as_str().unwrap_or_default();
+                format!("{} {severity}", body["event_action"].as_str().unwrap())
+            }).collect();
+            assert_eq!(sent, ["trigger critical", "resolve "]);
+            let shown = fake.conversation();
+            assert_eq!((shown.len(), shown[0].state.as_str()), (1, "resolved"), "{shown:?}");
+        }
+        let kinds: Vec<String> = hook.hooks().iter()
+            .map(|one| one.json()["type"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(kinds, ["monitor.down", "monitor.up"], "it knows of the outage already");
+    }
+
+    async fn an_outage_is_routed_by_the_severity_that_a_user_sets_before_it_is_reported(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let fake = FakeService::start(Kind::Pagerduty).await;
+        let pager = save(&ann.client, &fake.notifier("duty")).await;
+        let rules = json!({"rules": [{"name": "critical", "everything": true,
+            "severities": "critical", "notifiers": pager["notifierid"]}]});
+        ann.client.post("routing/save", &rules).await.ok();
+        let shop = monitor(&ann.client, &[]).await;
+        let body = json!({"monitorid": shop, "severity": "info"});
+        ann.client.post("monitor/save", &body).await.ok();
+        report(&ann.client, &shop, "down").await;
+        let alert = until("a decision", async || {
+            let alert = first_alert(&ann.client).await;
+            alert["notified"].is_string().then(|| alert["alertid"].as_str().unwrap().to_owned())
+        }).await;
+        // As if no decision had been written yet.
+        app.database.execute("update alerts set state = '{}'").await;
+        let body = json!({"severity": "critical"});
+        ann.client.post(&format!("alert/{alert}/severity"), &body).await.ok();
+        all_sent(&ann.client, std::slice::from_ref(&pager), 1).await;
+        assert_eq!(fake.requests()[0].json()["payload"]["severity"], "critical");
+    }
+
     async fn a_button_acknowledges_and_a_receiver_that_is_gone_turns_the_notifier_off(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -194,6 +194,33 @@ both_databases! {
         team.app.stop().await;
     }
 
+    async fn a_rule_that_changes_the_severity_of_a_hidden_alert_still_applies_when_it_is_reported(setup: Setup) {
+        let team = Team::start(setup).await;
+        let router = team.job("router", &json!({})).await;
+        let web = team.job("web", &json!({"depends_on": router})).await;
+        let added = Receiver::start().await;
+        let body = json!({"name": "added", "type": "webhook", "webhook": {"url": added.url}});
+        let notifier = team.client().post("notifier/save", &body).await.json()["notifierid"].clone();
+        let rules = json!({"rules": [{"name": "web", "monitors": web, "severities": "critical",
+            "severity": "info", "notifiers": notifier}]});
+        team.client().post("routing/save", &rules).await.ok();
+        for monitor in [&router, &web] {
+            team.report(monitor, "up").await;
+        }
+        team.report(&router, "down").await;
+        team.sent(1).await;
+        team.report(&web, "down").await;
+        let alert = team.alert(&web).await;
+        assert_eq!((&alert["status"], &alert["severity"]), (&json!("suppressed"), &json!("info")));
+        team.report(&router, "up").await;
+        team.later(Duration::from_secs(1)).await;
+        team.report(&web, "down").await;
+        team.later(Duration::from_secs(11)).await;
+        let down = added.wait_for_hooks(1).await[0].json();
+        assert_eq!((&down["type"], &down["data"]["severity"]), (&json!("monitor.down"), &json!("info")));
+        team.app.stop().await;
+    }
+
     async fn a_child_waits_for_the_verdict_about_its_parent(setup: Setup) {
         let team = Team::start(setup).await;
         let router = team.job("router", &json!({})).await;

@@ -41,6 +41,13 @@ impl Stream {
         Self { response, text: String::new() }
     }
 
+    /// Panics if the stream is still open after two seconds, or if an event arrives. It is to end
+    /// within one, which `api/event_streams.rs` asserts; the machine may be slow.
+    pub(crate) async fn ends_within_two_seconds(&mut self) {
+        let ended = timeout(Duration::from_secs(2), self.next()).await;
+        assert_eq!(ended, Ok(None));
+    }
+
     /// The name and data of the next event; none once the stream has ended.
     pub(crate) async fn next(&mut self) -> Option<(String, Value)> {
         loop {

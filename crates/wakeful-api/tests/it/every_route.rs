@@ -580,7 +580,7 @@ const ROWS: &[Row] = &[
         ..of_page("POST /api/v1/statuspage/save")
     },
     Row {
-        takes: "componentid pageid ruleid sectionid templateid",
+        takes: "componentid incidentid pageid ruleid sectionid templateid updateid",
         body: |id| json!({"pageid": id, "name": "changed"}),
         ..of_page("POST /api/v1/statuspage/preview")
     },

@@ -71,6 +71,33 @@ both_databases! {
         assert!(updates.iter().all(|update| update["notify"] == false), "{updates:?}");
     }
 
+    async fn beyond_the_limit_of_messages_a_rule_publishes_without_notifying_subscribers(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.subscriber_messages_per_hour = 1;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let page = page(&ann, json!([{"name": "API", "monitors": [one]}])).await;
+        let import = json!({"consent": true, "subscribers": [{"address": "vic@example.com"}]});
+        ann.client.post(&format!("statuspage/{}/subscribers/import", text(&page["pageid"])), &import).await.ok();
+        set_rules(&ann, &page, json!([{"mode": "publish", "notify": true, "resolve_after": 60}])).await;
+        for to in ["down", "up"] {
+            report(&ann.client, &one, to).await;
+            step(&app, &ann, 40).await;
+        }
+        let last = step(&app, &ann, 61).await[0].clone();
+        let incident = ann.client.get(&format!("incident/{}/get", text(&last["incidentid"]))).await.ok();
+        let updates = incident["incident"]["updates"].as_array().unwrap();
+        let written: Vec<(&Value, &Value)> =
+            updates.iter().rev().map(|update| (&update["status"], &update["notify"])).collect();
+        let (yes, no) = (json!(true), json!(false));
+        let expected = [("investigating", &yes), ("monitoring", &no), ("resolved", &no)];
+        assert_eq!(written.len(), expected.len(), "{updates:?}");
+        for ((status, notify), (expected_status, expected_notify)) in written.into_iter().zip(expected) {
+            assert_eq!((status.as_str(), notify), (Some(expected_status), expected_notify));
+        }
+    }
+
     async fn outages_that_begin_later_have_an_incident_of_their_own(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

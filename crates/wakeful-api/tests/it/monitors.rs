@@ -73,6 +73,29 @@ async fn web_server(answer: &'static str) -> String {
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
 
 both_databases! {
+    async fn a_list_has_the_same_text_for_a_monitor_as_a_single_response(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bodies = [
+            json!({"type": "http", "isactive": false, "http": {"url": "http://127.0.0.1:9/"}}),
+            json!({"type": "tcp", "isactive": false, "hostname": "127.0.0.1", "port": 9,
+                "timeout": 7, "tags": "a, b"}),
+            api_monitor(),
+        ];
+        let mut expected = Vec::new();
+        for body in &bodies {
+            let made = saved(&ann.client, &monitor(body)).await;
+            let single = ann.client.get(&path(&made, "get")).await.text;
+            let text = single.strip_prefix(r#"{"success":true,"monitor":"#);
+            let text = text.and_then(|text| text.strip_suffix(r#","certificate":null}"#));
+            expected.push(text.unwrap_or_else(|| panic!("{single}")).to_owned());
+        }
+        // In the order of the ids, with which the texts begin.
+        expected.sort();
+        let list = ann.client.get("monitors").await.text;
+        assert_eq!(list, format!(r#"{{"success":true,"monitors":[{}]}}"#, expected.join(",")));
+    }
+
     async fn rows_have_the_fields_that_a_list_shows(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -146,6 +169,27 @@ both_databases! {
         let renewed = certificate().await;
         assert_eq!(renewed["expires"], "2031-12-31T00:00:00.000Z");
         assert_eq!(renewed["since"], second);
+    }
+
+    async fn the_last_certificate_of_a_tls_monitor_is_shown(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let site = HttpsServer::start("127.0.0.1", 2027).await;
+        let body = monitor(&json!({"type": "tls", "hostname": "127.0.0.1", "port": site.port}));
+        let made = saved(&ann.client, &body).await;
+        let certificate = || async { ann.client.get(&path(&made, "get")).await.ok()["certificate"].clone() };
+        assert_eq!(certificate().await, Value::Null);
+        let seen = ann.client.post(&path(&made, "check"), &json!({})).await.ok();
+        assert_eq!(seen["heartbeat"]["reason"], "tls_self_signed");
+        let shown = certificate().await;
+        assert_eq!(shown["names"], json!(["127.0.0.1"]));
+        assert_eq!(shown["expires"], "2027-12-31T00:00:00.000Z");
+        assert_eq!(shown["trusted"], false);
+        assert_eq!(shown["since"], seen["heartbeat"]["at"]);
+
+        let change = json!({"monitorid": made["monitorid"], "port": 1});
+        saved(&ann.client, &change).await;
+        assert_eq!(certificate().await, Value::Null, "of another target");
     }
 
     async fn a_certificate_of_another_target_or_team_is_not_shown(setup: Setup) {

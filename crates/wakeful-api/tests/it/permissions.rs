@@ -202,16 +202,26 @@ both_databases! {
                 drop(Stream::send_to(&app, &own, |get| get.bearer_auth(&bob.token)).await);
             }
         };
-        let ended = async {
-            tokio::select! {
-                event = stream.next() => event,
-                () = others => unreachable!("they are opened again and again"),
-            }
-        };
-        // Within a second, and another one for a busy machine.
-        let ended = tokio::time::timeout(Duration::from_secs(2), ended).await;
-        assert_eq!(ended, Ok(None));
+        tokio::select! {
+            () = stream.ends_within_two_seconds() => {}
+            () = others => unreachable!("they are opened again and again"),
+        }
         bob.client.get("events").await.refused(403, "forbidden");
+    }
+
+    async fn the_event_streams_of_a_suspended_or_removed_member_end(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = member(&app, &ann, Role::Viewer).await;
+        let (mut first, mut second) = (Stream::open(&app, &bob).await, Stream::open(&app, &bob).await);
+        let suspended = |suspended: bool| json!({"userid": bob.userid, "suspended": suspended});
+        ann.client.post("member/save", &suspended(true)).await.ok();
+        tokio::join!(first.ends_within_two_seconds(), second.ends_within_two_seconds());
+        ann.client.post("member/save", &suspended(false)).await.ok();
+        let bob = bob.log_in(&app.anonymous()).await;
+        let mut stream = Stream::open(&app, &bob).await;
+        ann.client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
+        stream.ends_within_two_seconds().await;
     }
 
     async fn new_members_get_the_default_role_and_never_more_than_the_caller_has(setup: Setup) {

@@ -258,6 +258,10 @@ both_databases! {
         let refused = app.anonymous().get("/api/v3/checks/").await;
         assert_eq!(refused.status, 401);
         assert!(refused.json()["error"].is_string());
+        let many = format!(r#"{{"tags": [{}]}}"#, vec![r#"{"a": 0}"#; 20_000].join(","));
+        let large = app.anonymous().with("x-api-key", "a:b").raw(Method::POST, "/api/v3/checks/",
+            Some("application/json"), many).await;
+        assert_eq!(large.status, 413, "a body with too many values is refused before it is parsed");
         let wrong = app.anonymous().with("x-api-key", &pair).raw(Method::POST, "/api/v3/checks/",
             Some("application/json"), r#"{"schedule": "x"}"#).await;
         assert_eq!((wrong.status, wrong.json()["error"].as_str().unwrap().starts_with("api.schedule")), (400, true));

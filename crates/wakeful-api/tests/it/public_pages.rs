@@ -2,7 +2,10 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use wakeful_testkit::{Answer, App, Client, User, both_databases, until};
+use std::time::Duration;
+use wakeful_testkit::{Answer, App, Client, User, both_databases, concurrently, until};
+
+use crate::subscribers::post_form;
 
 pub(crate) async fn save(user: &User, page: Value) -> Value {
     user.client.post("statuspage/save", &page).await.ok()["statuspage"].clone()
@@ -23,6 +26,11 @@ pub(crate) async fn served(
 
 pub(crate) fn browser(app: &App) -> Client {
     app.anonymous().with("accept", "text/html")
+}
+
+/// The status of an attempt to unlock the page `locked`.
+async fn enter(client: Client, form: &'static str) -> u16 {
+    post_form(&client, "/status/locked/login", form).await.status
 }
 
 both_databases! {
@@ -159,6 +167,28 @@ both_databases! {
         assert_eq!(ann.client.get("/status/members").await.status, 200);
         assert_eq!(eve.client.get("/status/members").await.status, 401);
     }
+    async fn parallel_guesses_of_a_password_do_not_exceed_the_limit(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = json!({"name": "Acme", "slug": "locked", "published": true,
+            "access": "password", "password": "open sesame"});
+        save(&ann, page).await;
+        served(&browser(&app), "/status/locked", |answer| answer.status == 401).await;
+        let right = "password=open+sesame";
+        // More correct ones than the limit, of which none counts.
+        for _ in 0..12 {
+            assert_eq!(enter(browser(&app), right).await, 303);
+        }
+        let clients = (0..30).map(|_| browser(&app));
+        let guesses = concurrently(clients, |client| enter(client, "password=x")).await;
+        let wrong = guesses.iter().filter(|status| **status == 401).count();
+        let refused = guesses.iter().filter(|status| **status == 429).count();
+        assert_eq!((wrong, refused), (10, 20), "{guesses:?}");
+        assert_eq!(enter(browser(&app), right).await, 429);
+        app.clock.advance(Duration::from_secs(61));
+        assert_eq!(enter(browser(&app), right).await, 303);
+    }
+
     async fn the_networks_of_a_site_share_their_guesses_of_a_password(setup: Setup) {
         let app = setup.start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;

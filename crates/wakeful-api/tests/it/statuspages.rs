@@ -429,6 +429,75 @@ both_databases! {
         assert!(snapshot.incidents[0].postmortem.is_some());
     }
 
+    async fn a_preview_shows_an_update_that_is_not_saved(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let saved = page(&ann, json!([{"name": "API"}, {"name": "Web"}])).await;
+        let (api, web) = (component(&saved, 0), component(&saved, 1));
+        let acme = text(&saved["pageid"]);
+        let write = async |title: &str, state: &str| {
+            let body = json!({"title": title, "state": state, "update": {"body": "We are looking."},
+                "components": [{"componentid": api, "status": "degraded_performance"}]});
+            let id = text(&client.post("incident/save", &body).await.ok()["incident"]["incidentid"]);
+            app.clock.advance(Duration::from_secs(60));
+            id
+        };
+        let (draft, newer) = (write("Slow orders", "draft").await, write("Slow images", "published").await);
+        let path = format!("incident/{draft}/get");
+        let stored = client.get(&path).await.ok();
+        let preview = async |page: &str, incident: &str, show: &str, update: Value| {
+            let incident = json!({"incidentid": incident, "update": update});
+            let body = json!({"pageid": page, "show": show, "incident": incident});
+            client.post("statuspage/preview", &body).await
+        };
+        let html = async |show: &str, update: Value| {
+            text(&preview(&acme, &draft, show, update).await.ok()["html"])
+        };
+        let worse = json!({"status": "identified", "body": "It is **DNS**.",
+            "components": [{"componentid": web, "status": "major_outage"}]});
+        let front = html("front", worse).await;
+        for part in ["Slow orders", "It is <strong>DNS</strong>.", "Identified", "Major Service Outage", "Slow images"] {
+            assert!(front.contains(part), "{part}: {front}");
+        }
+        let over = html("incident", json!({"status": "resolved", "body": "Over."})).await;
+        assert!(over.contains("<h1>Slow orders</h1>") && over.contains("Over."), "{over}");
+        let first = &stored["incident"]["updates"][0]["updateid"];
+        let edited = html("incident", json!({"updateid": first, "body": "We looked."})).await;
+        assert!(edited.contains("We looked.") && !edited.contains("We are looking."), "{edited}");
+        // Nothing was stored, and the draft is still one.
+        assert_eq!(client.get(&path).await.ok(), stored);
+        let plain = client.post("statuspage/preview", &json!({"pageid": acme})).await.ok();
+        assert!(!text(&plain["html"]).contains("Slow orders"));
+
+        let unknown = json!([{"componentid": UNKNOWN}]);
+        for (update, field) in [
+            (json!({"status": "identified"}), "body"),
+            (json!({"body": "x", "status": "scheduled"}), "status"),
+            (json!({"body": "x", "display_at": "2099-01-01T00:00:00Z"}), "display_at"),
+            (json!({"body": "x", "components": unknown}), "components"),
+        ] {
+            let refused = preview(&acme, &draft, "front", update).await;
+            assert_eq!(fields(&refused), [format!("incident.update.{field}")]);
+        }
+        let body = json!({"body": "x"});
+        preview(&acme, UNKNOWN, "front", body.clone()).await.refused(404, "not_found");
+        let changed = json!({"updateid": UNKNOWN, "body": "x"});
+        preview(&acme, &draft, "front", changed).await.refused(404, "not_found");
+        let other = client.post("statuspage/save", &json!({"name": "Other"})).await.ok();
+        let other = text(&other["statuspage"]["pageid"]);
+        let elsewhere = preview(&other, &draft, "front", body.clone()).await;
+        assert_eq!(fields(&elsewhere), ["incident.incidentid"]);
+        let over = json!({"status": "resolved", "body": "x"});
+        client.post(&format!("incident/{newer}/update/save"), &over).await.ok();
+        preview(&acme, &newer, "front", json!({"status": "monitoring", "body": "x"})).await
+            .refused(409, "incident_closed");
+        let eve = app.sign_up("eve@example.com").await;
+        let own = page(&eve, json!([{"name": "API"}])).await;
+        let stolen = json!({"pageid": own["pageid"], "incident": {"incidentid": draft, "update": body}});
+        eve.client.post("statuspage/preview", &stolen).await.refused(404, "not_found");
+    }
+
     async fn a_rule_writes_until_a_person_does(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -229,6 +229,109 @@ both_databases! {
         assert_eq!(listed(&ann, &page, "").await["counts"]["unsubscribed"], 0);
     }
 
+    async fn a_team_cannot_add_strangers_without_end(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.added_subscribers_per_hour = 5;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let first = page(&app, &ann, json!({})).await;
+        let id = text(&first["pageid"]);
+        let (save, import) =
+            (format!("statuspage/{id}/subscriber/save"), format!("statuspage/{id}/subscribers/import"));
+        let of = |names: &[&str]| {
+            let all = names.iter().map(|name| json!({"address": format!("{name}@example.com")}));
+            json!({"consent": true, "subscribers": all.collect::<Vec<_>>()})
+        };
+        ann.client.post(&import, &of(&["a", "b", "c"])).await.ok();
+        // Those that are known, or cannot be added, do not count.
+        let again = ann.client.post(&import, &of(&["a", "b"])).await.ok();
+        assert_eq!((&again["added"], &again["known"]), (&json!(0), &json!(2)), "{again}");
+        let known = json!({"address": "a@example.com", "consent": true});
+        ann.client.post(&save, &known).await.ok();
+        // Deleting some makes no room.
+        for one in listed(&ann, &first, "").await["subscribers"].as_array().unwrap() {
+            let path = format!("statuspage/{id}/subscriber/{}/delete", text(&one["subscriberid"]));
+            ann.client.delete(&path).await.ok();
+        }
+        let refused = ann.client.post(&import, &of(&["d", "e", "f"])).await;
+        refused.refused(429, "too_many_requests");
+        assert!(!refused.header("retry-after").is_empty(), "{}", refused.text);
+        // More than fit into an hour are not to be tried again later.
+        let too_many = ann.client.post(&import, &of(&["d", "e", "f", "g", "h", "i"])).await;
+        too_many.refused(422, "invalid_fields");
+        let error = too_many.json()["errors"][0].clone();
+        let why = "must have at most 5 items: a team can add no more subscribers in an hour";
+        assert_eq!((&error["field"], &error["message"]), (&json!("subscribers"), &json!(why)));
+        // Neither does another page; a refused import has used up nothing.
+        let second = json!({"name": "Other", "slug": "other"});
+        let second = ann.client.post("statuspage/save", &second).await.ok()["statuspage"].clone();
+        let of_second = format!("statuspage/{}/subscribers/import", text(&second["pageid"]));
+        ann.client.post(&of_second, &of(&["d", "e"])).await.ok();
+        ann.client.post(&of_second, &of(&["g"])).await.refused(429, "too_many_requests");
+        // A confirmation is an email, too.
+        for consent in [false, true] {
+            let stranger = json!({"address": "g@example.com", "consent": consent});
+            ann.client.post(&save, &stranger).await.refused(429, "too_many_requests");
+        }
+        app.clock.advance(Duration::from_secs(3_601));
+        ann.client.post(&save, &json!({"address": "g@example.com"})).await.ok();
+    }
+
+    async fn the_updates_of_a_team_cannot_cause_messages_without_end(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.subscriber_messages_per_hour = 5;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({})).await;
+        let (api, id) = (component(&page, 0), text(&page["pageid"]));
+        let all: Vec<Value> = (0..2).map(|number| json!({"address": format!("inbox{number}@example.com")})).collect();
+        let import = json!({"consent": true, "subscribers": all});
+        ann.client.post(&format!("statuspage/{id}/subscribers/import"), &import).await.ok();
+        let down = incident(&ann, &api, "API down").await;
+        update(&ann, &down, json!({"status": "identified", "body": "Found it."})).await.ok();
+        let refused = update(&ann, &down, json!({"status": "monitoring", "body": "Fixed?"})).await;
+        refused.refused(429, "too_many_requests");
+        assert!(!refused.header("retry-after").is_empty(), "{}", refused.text);
+        let other = json!({"title": "Web down", "update": {"body": "We look."},
+            "components": [{"componentid": component(&page, 1), "status": "partial_outage"}]});
+        ann.client.post("incident/save", &other).await.refused(429, "too_many_requests");
+        // What notifies nobody is published.
+        update(&ann, &down, json!({"status": "monitoring", "body": "Fixed.", "notify": false})).await.ok();
+        let incidents = ann.client.get("incidents").await.ok()["incidents"].clone();
+        assert_eq!((incidents.as_array().unwrap().len(), &incidents[0]["status"]), (1, &json!("monitoring")));
+        // Another team has messages of its own.
+        let bob = app.sign_up("bob@example.com").await;
+        let of_bob = json!({"name": "Bob", "slug": "bob", "published": true, "sections": [{"components": [{"name": "API"}]}]});
+        let of_bob = bob.client.post("statuspage/save", &of_bob).await.ok()["statuspage"].clone();
+        let save = format!("statuspage/{}/subscriber/save", text(&of_bob["pageid"]));
+        bob.client.post(&save, &json!({"address": "vic@example.com", "consent": true})).await.ok();
+        incident(&bob, &component(&of_bob, 0), "Bob is down").await;
+        app.clock.advance(Duration::from_secs(3_601));
+        ann.client.post("incident/save", &other).await.ok();
+    }
+
+    async fn an_update_to_more_subscribers_than_the_limit_is_possible_once_an_hour(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.subscriber_messages_per_hour = 1;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({})).await;
+        let all: Vec<Value> = (0..3).map(|number| json!({"address": format!("inbox{number}@example.com")})).collect();
+        let import = json!({"consent": true, "subscribers": all});
+        ann.client.post(&format!("statuspage/{}/subscribers/import", text(&page["pageid"])), &import).await.ok();
+        let down = incident(&ann, &component(&page, 0), "API down").await;
+        let next = json!({"status": "identified", "body": "Found it."});
+        update(&ann, &down, next.clone()).await.refused(429, "too_many_requests");
+        for number in 0..3 {
+            app.mails(&format!("inbox{number}@example.com"), 1).await;
+        }
+        app.clock.advance(Duration::from_secs(3_601));
+        update(&ann, &down, next).await.ok();
+        for number in 0..3 {
+            app.mails(&format!("inbox{number}@example.com"), 2).await;
+        }
+    }
+
     async fn a_team_manages_subscribers_and_sees_what_was_sent(setup: Setup) {
         let mut setup = setup;
         let server = SmtpServer::start(SmtpSecurity::Plain).await;
@@ -501,6 +604,54 @@ both_databases! {
         let past = ann.client.post("incident/save", &audit).await.ok();
         let past = ann.client.get(&format!("incident/{}/deliveries", text(&past["incident"]["incidentid"]))).await.ok();
         assert_eq!(past["updates"][0]["waiting"], 0, "backfilled");
+    }
+
+    async fn webhooks_of_one_team_that_never_respond_delay_no_other_team(setup: Setup) {
+        let app = setup.start().await;
+        let (ann, bob) = (app.sign_up("ann@example.com").await, app.sign_up("bob@example.com").await);
+        let (hanging, healthy) = (Receiver::start().await, Receiver::start().await);
+        hanging.answer_after(Duration::from_secs(30));
+        // More webhooks than there are places for.
+        let mut affected = Vec::new();
+        for page in 0..9 {
+            let body = json!({"name": "Acme", "slug": format!("hanging-{page}"), "published": true,
+                "sections": [{"name": "Core", "components": [{"name": "API"}]}]});
+            let saved = ann.client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+            let all: Vec<Value> = (0..8).map(|number| json!({"kind": "webhook", "address": format!("{}/{page}/{number}", hanging.url)})).collect();
+            let import = json!({"consent": true, "subscribers": all});
+            ann.client.post(&format!("statuspage/{}/subscribers/import", text(&saved["pageid"])), &import).await.ok();
+            affected.push(json!({"componentid": component(&saved, 0), "status": "partial_outage"}));
+        }
+        let all_down = json!({"title": "All down", "update": {"body": "We look."}, "components": affected});
+        ann.client.post("incident/save", &all_down).await.ok();
+        hanging.wait_for_hooks(8).await;
+        let page = page(&app, &bob, json!({})).await;
+        let save = format!("statuspage/{}/subscriber/save", text(&page["pageid"]));
+        bob.client.post(&save, &json!({"kind": "webhook", "address": healthy.url})).await.ok();
+        incident(&bob, &component(&page, 0), "API down").await;
+        healthy.wait_for_hooks(1).await;
+        assert!(hanging.most_at_once() <= 16, "of one team: {}", hanging.most_at_once());
+    }
+
+    async fn a_mailing_of_one_team_delays_no_email_of_another(setup: Setup) {
+        let mut setup = setup;
+        // All emails of the first team would take more than three minutes.
+        setup.settings.page_mails_per_minute = 300;
+        let app = setup.start().await;
+        let (ann, bob) = (app.sign_up("ann@example.com").await, app.sign_up("bob@example.com").await);
+        let large = page(&app, &ann, json!({})).await;
+        let all: Vec<Value> = (0..1_000).map(|number| json!({"address": format!("inbox{number}@example.com")})).collect();
+        let import = json!({"consent": true, "subscribers": all});
+        ann.client.post(&format!("statuspage/{}/subscribers/import", text(&large["pageid"])), &import).await.ok();
+        incident(&ann, &component(&large, 0), "All down").await;
+        let waiting = "select count(*) from statuspage_deliveries where state = 'waiting'";
+        until("the mailing", || async { (app.database.number(waiting).await > 900).then_some(()) }).await;
+        let small = page(&app, &bob, json!({"slug": "small"})).await;
+        let save = format!("statuspage/{}/subscriber/save", text(&small["pageid"]));
+        bob.client.post(&save, &json!({"address": "vic@example.com", "consent": true})).await.ok();
+        incident(&bob, &component(&small, 0), "API down").await;
+        app.mails("vic@example.com", 1).await;
+        assert!(app.database.number(waiting).await > 500, "most of the others still wait");
     }
 
     async fn an_alert_does_not_wait_for_a_mailing(setup: Setup) {

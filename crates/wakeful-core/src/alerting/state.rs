@@ -103,6 +103,9 @@ pub struct Routed {
     pub policy: Option<PolicyId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
+    /// What `severity` replaces. The rules match this one when they are evaluated again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_severity: Option<Severity>,
 }
 
 /// What suppressed an alert until it was released.

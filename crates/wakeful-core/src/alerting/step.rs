@@ -693,7 +693,11 @@ impl<'a> Decision<'a> {
             }
             Action::Severity(severity) => {
                 let before = self.alert.severity(&self.state);
-                if before == *severity {
+                // The route of an alert that is not reported yet follows this order already.
+                let is_routed = self.state.notified.is_none()
+                    && self.state.severity.is_none()
+                    && self.state.route.as_ref().is_some_and(|route| route.severity.is_some());
+                if before == *severity && !is_routed {
                     return;
                 }
                 self.state.severity = Some(*severity);

@@ -39,6 +39,11 @@ impl Tags {
         Ok(Self(unique))
     }
 
+    /// The tags as stored.
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        if text == "[]" { Ok(Self::default()) } else { serde_json::from_str(text) }
+    }
+
     /// These tags without those to remove, and with those to add at the end. A tag that is
     /// in both lists is added.
     pub fn changed(&self, add: &Self, remove: &Self) -> Result<Self, Invalid> {
@@ -98,7 +103,8 @@ mod tests {
         assert_eq!(tags.iter().collect::<Vec<_>>(), ["web", "eu", "a,b"]);
         let stored = serde_json::to_string(&tags).expect("serializes");
         assert_eq!(stored, r#"["web","eu","a,b"]"#);
-        assert_eq!(serde_json::from_str::<Tags>(&stored).expect("reads"), tags);
+        assert_eq!(Tags::from_json(&stored).expect("reads"), tags);
+        assert_eq!(Tags::from_json("[]").expect("reads"), Tags::default());
     }
 
     #[test]

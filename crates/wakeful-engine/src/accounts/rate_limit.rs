@@ -128,6 +128,25 @@ impl Engine {
             .map(|(what, of)| limit(what, &[&of], max, HOUR))
     }
 
+    /// Subscribers that a team adds get mail that they have not requested. As for invitations,
+    /// those of all teams of the user count as well.
+    pub(crate) fn added_subscriber_limits(&self, team: TeamId, user: UserId) -> [Limit; 2] {
+        let max = self.settings().limits.added_subscribers_per_hour;
+        [("added subscriber", team.to_string()), ("added subscriber user", user.to_string())]
+            .map(|(what, of)| limit(what, &[&of], max, HOUR))
+    }
+
+    /// The messages to subscribers that the updates of a team cause.
+    pub(crate) fn subscriber_message_limit(&self, team: TeamId) -> Limit {
+        let max = self.settings().limits.subscriber_messages_per_hour;
+        limit("subscriber message", &[&team.to_string()], max, HOUR)
+    }
+
+    /// Lines in the log about updates of a team that notify nobody because of that limit.
+    pub(crate) fn subscriber_message_warning_limit(&self, team: TeamId) -> Limit {
+        limit("subscriber message warning", &[&team.to_string()], 1, HOUR)
+    }
+
     /// Failed logins of an account, or logins with an API key, in the audit log: they must not
     /// push other entries out of it.
     pub(crate) fn login_entry_limit(&self, of: &str) -> Limit {
@@ -180,11 +199,39 @@ impl Engine {
         self.count_attempts(&limits).await?;
         let done = work.await;
         if !matches!(done, Err(Error::Declined(_))) {
-            for limit in &limits {
-                self.store().undo_hit(limit.key).await?;
-            }
+            self.undo_attempts(&limits, 1).await?;
         }
         done
+    }
+
+    /// Undoes the count of attempts that are not to count.
+    pub(crate) async fn undo_attempts(&self, limits: &[Limit], count: u32) -> Result<()> {
+        for limit in limits {
+            self.store().undo_hits(limit.key, count).await?;
+        }
+        Ok(())
+    }
+
+    /// Counts many attempts against several limits, or none if they exceed one of them together. The
+    /// caller has refused more attempts than a limit allows at all, which would always fail.
+    pub(crate) async fn count_together(&self, limits: &[Limit], count: u32) -> Result<()> {
+        for (place, limit) in limits.iter().enumerate() {
+            let now = self.now();
+            let oldest = now.before(limit.window);
+            // Not written if it cannot fit, so that a flood of them does not delay other writes.
+            let seen = self.store().hits(limit.key, oldest, now).await?;
+            let exceeds = |hits: i64| hits + i64::from(count) > i64::from(limit.max);
+            if let Some(hits) = seen.filter(|hits| exceeds(hits.count)) {
+                self.undo_attempts(&limits[..place], count).await?;
+                return Err(self.limit_error(limit, hits));
+            }
+            let hits = self.store().record_hits(limit.key, count, oldest, now).await?;
+            if hits.count > i64::from(limit.max) {
+                self.undo_attempts(&limits[..=place], count).await?;
+                return Err(self.limit_error(limit, hits));
+            }
+        }
+        Ok(())
     }
 
     /// Fails if one of the limits is reached, without counting.
@@ -207,7 +254,7 @@ impl Engine {
         if let Some(hits) = hits.filter(|hits| hits.count > i64::from(limit.max)) {
             return Err(self.limit_error(limit, hits));
         }
-        let hits = self.store().record_hit(limit.key, now.before(limit.window), now).await?;
+        let hits = self.store().record_hits(limit.key, 1, now.before(limit.window), now).await?;
         if hits.count > i64::from(limit.max) {
             return Err(self.limit_error(limit, hits));
         }

@@ -262,7 +262,7 @@ impl Engine {
             let monitors = monitors_of(self.store(), alerts.iter()).await?;
             let surroundings = Surroundings::of(self.store(), &alerts, &monitors, now).await?;
             let mut responders = TeamResponders::of(self.store(), &alerts, &monitors, now).await?;
-            if let Action::Assign(Some(_)) = order.action {
+            if let Action::Assign(Some(_)) | Action::Severity(_) = order.action {
                 responders.add_team(self.store(), acting.access.team(), now).await?;
             }
             let full = if order.action.is_repeatable() {

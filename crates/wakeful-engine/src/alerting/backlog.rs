@@ -8,6 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use wakeful_core::id::{AlertId, TeamId};
 
+use super::reported_panics::ReportedPanics;
+use super::upcoming::Upcoming;
+
 /// The rows that a batch of changes may write about its alerts: for one team, and for all. One
 /// alert of a monitor with as many notifiers as it may have always fits.
 const MAX_TEAM_ROWS: usize = 250;
@@ -25,6 +28,8 @@ pub(crate) struct AlertBacklog {
     /// The teams that left alerts to the processor, and how often.
     teams: Mutex<HashMap<TeamId, u64>>,
     left: Notify,
+    pub(super) upcoming: Upcoming,
+    pub(super) panics: ReportedPanics,
 }
 
 /// The teams with a backlog at some time.
@@ -64,7 +69,7 @@ impl AlertBacklog {
     }
 
     /// Leaves these alerts, and those that follow of their teams, to the processor.
-    pub(super) fn leave(&self, alerts: &[NewAlert]) {
+    pub(crate) fn leave(&self, alerts: &[NewAlert]) {
         if alerts.is_empty() {
             return;
         }

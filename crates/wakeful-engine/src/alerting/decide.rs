@@ -38,7 +38,9 @@ pub(super) fn decide(
     now: Millis,
 ) -> Decided {
     if alert.state.notified.is_none() && !alert.state.closed {
-        alert.state.route = responders.route(&alert, stored, now);
+        let replaced = alert.state.route.as_ref().and_then(|route| route.own_severity);
+        alert.facts.severity = replaced.unwrap_or(alert.facts.severity);
+        alert.state.route = responders.route(&alert, stored, own_severity(&alert, order), now);
     }
     let policy = responders.policy(&alert, stored, now);
     let context = Context { policy, ..context(&alert, stored, surroundings, now) };
@@ -122,6 +124,14 @@ pub(super) fn would_suppress(
     suppression(&alert.facts, &context, now)
 }
 
+/// The severity that routing rules match: not one that a rule has set.
+fn own_severity(alert: &DueAlert, order: Option<&Order>) -> Severity {
+    match order.map(|order| &order.action) {
+        Some(Action::Severity(severity)) => *severity,
+        _ => alert.state.severity.unwrap_or(alert.facts.severity),
+    }
+}
+
 /// Why follow-ups that are waiting are not sent after this order.
 fn canceled_answer(order: &Order) -> Option<String> {
     let done = match order.action {
@@ -154,6 +164,7 @@ impl Scene<'_> {
         let Some(message) = self.message(notification, released) else { return Vec::new() };
         let routed = match message.to {
             Audience::Linked | Audience::Idle => self.routed(),
+            Audience::Paged => self.routed_pagers(),
             _ => Vec::new(),
         };
         let to_routed = (!routed.is_empty())
@@ -163,11 +174,18 @@ impl Scene<'_> {
 
     fn routed(&self) -> Vec<MessageRecipient> {
         let notifiers = self.alert.state.route.iter().flat_map(|route| &route.notifiers);
-        let to_notifier = |id: &NotifierId| MessageRecipient {
-            to: RecipientAddress::Notifier(*id),
-            delay: Duration::ZERO,
-        };
-        notifiers.map(to_notifier).collect()
+        notifiers.copied().map(to_notifier).collect()
+    }
+
+    /// Those of the routing rules whose receivers page people by severity, also of rules that
+    /// match the alert only since it is more urgent.
+    fn routed_pagers(&self) -> Vec<MessageRecipient> {
+        let Self { alert, stored, responders, order, now, .. } = *self;
+        let raised = responders.route(alert, stored, own_severity(alert, order), now);
+        let routes = alert.state.route.iter().chain(&raised);
+        let notifiers = routes.flat_map(|route| route.notifiers.iter().copied());
+        let pagers = notifiers.filter(|id| responders.pages_by_severity(alert.team, *id));
+        pagers.map(to_notifier).collect()
     }
 
     fn message(&self, notification: Notification, released: Option<&Released>) -> Option<Message> {
@@ -303,6 +321,10 @@ impl Scene<'_> {
             severity => changed(event, |event| event.data.severity = severity),
         }
     }
+}
+
+fn to_notifier(id: NotifierId) -> MessageRecipient {
+    MessageRecipient { to: RecipientAddress::Notifier(id), delay: Duration::ZERO }
 }
 
 /// The event with a change to its content.

@@ -15,6 +15,7 @@ use wakeful_store::{DueSchedule, HandoverRecord, RecipientAddress, Responders};
 
 use super::recipients::ways;
 use super::schedules::blocking;
+use crate::notifications::delivery::survive::survived;
 use crate::{Engine, Result};
 
 /// A schedule is looked at again after this time, even if nothing changes.
@@ -81,9 +82,15 @@ fn recipients(
 /// Looks at the schedules that are due. One that fails does not delay the others.
 pub(super) async fn announce_handovers(engine: &Engine, now: Millis, limit: u32) -> Result<()> {
     for due in engine.store().due_schedules(now, limit).await? {
-        if let Err(error) = engine.hand_over(&due).await {
-            let id = due.schedule.id;
-            tracing::warn!(schedule.id = %id, error = %ErrorChain(&error), "announcing the handover of schedule {id} failed, retrying in 1 s");
+        let id = due.schedule.id;
+        match survived(engine.hand_over(&due)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(schedule.id = %id, error = %ErrorChain(&error), "announcing the handover of schedule {id} failed, retrying in 1 s");
+            }
+            Err(_) => {
+                tracing::error!(schedule.id = %id, "announcing the handover of schedule {id} failed because of a bug in Wakeful, retrying in 1 s");
+            }
         }
     }
     Ok(())

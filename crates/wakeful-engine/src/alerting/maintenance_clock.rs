@@ -1,9 +1,10 @@
 //! The maintenance clock: begins and ends maintenance, and announces it and handovers. Every node looks for windows that
 //! are due; the rows, in `store/alerting/maintenance_clock.rs`, decide which node applies
 //! them. Each node also follows what was recorded, here or by another node, for the monitors
-//! that it checks: it pauses them, or checks them right away.
+//! that it checks: it pauses them, or checks them right away. When the loop starts, also again
+//! after a panic, it first compares all monitors that are paused with those that are to be.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
@@ -13,6 +14,7 @@ use wakeful_store::ChangedCover;
 
 use super::handovers::announce_handovers;
 use crate::due_work::{DueWorkReader, POLL_INTERVAL};
+use crate::notifications::delivery::survive::survived;
 use crate::{Engine, Event, Result, failpoint};
 
 const TEAM_BATCH: u32 = 100;
@@ -36,10 +38,9 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut follower = Follower::default();
     let mut due_work = DueWorkReader::default();
     while !shutdown.is_cancelled() {
-        if let Err(error) = round(&engine, &mut follower).await {
-            tracing::warn!(error = %ErrorChain(&error), "applying maintenance failed, retrying in {} s", POLL_INTERVAL.as_secs());
-        }
-        let due = async { while !due_work.next(&engine).await.maintenance {} };
+        let is_done = round(&engine, &mut follower).await;
+        // After a failure, everything is tried again.
+        let due = async { while !due_work.next(&engine).await.maintenance && is_done {} };
         tokio::select! {
             () = due => {}
             () = engine.0.maintenance_changed.notified() => {}
@@ -48,10 +49,31 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
     }
 }
 
-async fn round(engine: &Engine, follower: &mut Follower) -> Result<()> {
-    apply_due(engine).await?;
-    follower.follow(engine).await?;
-    recount_late(engine).await
+/// Whether all parts of a round succeeded. One that fails does not keep the others from running.
+async fn round(engine: &Engine, follower: &mut Follower) -> bool {
+    let is_applied = succeeds(apply_due(engine)).await;
+    let is_followed = log_failure(&follower.follow(engine).await);
+    let is_recounted = succeeds(recount_late(engine)).await;
+    is_applied && is_followed && is_recounted
+}
+
+/// Whether a part of a round succeeds. A panic is a failure, too.
+async fn succeeds(part: impl Future<Output = Result<()>>) -> bool {
+    let Ok(done) = survived(part).await else {
+        tracing::error!(
+            "applying maintenance failed because of a bug in Wakeful, retrying in {} s",
+            POLL_INTERVAL.as_secs()
+        );
+        return false;
+    };
+    log_failure(&done)
+}
+
+fn log_failure(done: &Result<()>) -> bool {
+    if let Err(error) = done {
+        tracing::warn!(error = %ErrorChain(error), "applying maintenance failed, retrying in {} s", POLL_INTERVAL.as_secs());
+    }
+    done.is_ok()
 }
 
 /// Applies the windows that are due, team by team, and announces handovers. A team that fails
@@ -59,8 +81,14 @@ async fn round(engine: &Engine, follower: &mut Follower) -> Result<()> {
 pub async fn apply_due(engine: &Engine) -> Result<()> {
     let now = engine.now();
     for team in engine.store().teams_with_due_maintenance(now, TEAM_BATCH).await? {
-        if let Err(error) = engine.apply_maintenance(team).await {
-            tracing::warn!(team.id = %team, error = %ErrorChain(&error), "applying the maintenance of team {team} failed, retrying in {} s", POLL_INTERVAL.as_secs());
+        match survived(engine.apply_maintenance(team)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(team.id = %team, error = %ErrorChain(&error), "applying the maintenance of team {team} failed, retrying in {} s", POLL_INTERVAL.as_secs());
+            }
+            Err(_) => {
+                tracing::error!(team.id = %team, "applying the maintenance of team {team} failed because of a bug in Wakeful, retrying in {} s", POLL_INTERVAL.as_secs());
+            }
         }
     }
     announce_handovers(engine, now, SCHEDULE_BATCH).await
@@ -99,9 +127,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Pauses the monitors that maintenance pauses, before any is checked.
+    /// Pauses the monitors that maintenance pauses, and no others.
     pub(crate) async fn load_pauses(&self) -> Result<()> {
-        for cover in self.store().pausing_covers().await? {
+        let _turn = self.scheduler().pauses().turn().await;
+        let covers = self.store().pausing_covers().await?;
+        let pausing: HashSet<MonitorId> = covers.iter().map(|cover| cover.monitor).collect();
+        for monitor in self.scheduler().pauses().monitors() {
+            if !pausing.contains(&monitor) {
+                self.scheduler().set_cover(monitor, None);
+            }
+        }
+        for cover in covers {
             self.scheduler().set_cover(cover.monitor, Some(&cover.window));
         }
         Ok(())
@@ -118,7 +154,16 @@ pub(crate) struct Follower {
 impl Follower {
     async fn follow(&mut self, engine: &Engine) -> Result<()> {
         let now = engine.now();
-        let since = *self.since.get_or_insert(now);
+        let since = match self.since {
+            Some(since) => since,
+            // What was recorded while nothing was followed, for example during a restart of the
+            // loop, may be older than what is read below.
+            None => {
+                engine.load_pauses().await?;
+                now
+            }
+        };
+        let _turn = engine.scheduler().pauses().turn().await;
         let changed = engine.store().covers_changed_since(since.before(OVERLAP)).await?;
         // Those that began are applied after those that ended at the same time.
         let (begun, ended): (Vec<_>, Vec<_>) =

@@ -13,6 +13,8 @@ pub(crate) mod maintenances;
 pub(crate) mod policies;
 pub mod processor;
 mod recipients;
+mod reported_panics;
 pub(crate) mod routing;
 pub(crate) mod schedules;
 mod surroundings;
+mod upcoming;

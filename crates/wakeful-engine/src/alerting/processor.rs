@@ -6,6 +6,7 @@
 //! decide about the same alert, one writes.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -48,6 +49,8 @@ pub struct Processed {
     pub alerts: usize,
     /// The number of reminders among them.
     pub reminders: usize,
+    /// The alerts whose decision panicked. They stay due.
+    panicked: Vec<AlertId>,
     written: Vec<WrittenDecision>,
     ask: Vec<Edit>,
 }
@@ -58,9 +61,14 @@ struct WrittenDecision {
     edit: Edit,
     alert: AlertId,
     status: AlertStatus,
+    /// When the alert was due.
+    due: Option<Millis>,
+    /// When it is due next.
+    next: Option<Millis>,
 }
 
-/// Decides about everything that is due, once a second, until shutdown.
+/// Decides about everything that is due, once a second and when an alert is known to be due, until
+/// shutdown.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut polls: u32 = 0;
     let mut last_poll = engine.now();
@@ -92,12 +100,16 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
             ),
         }
         if polls.is_multiple_of(POLLS_PER_COUNT) {
+            polls = 1;
             count_open(engine.store()).await;
         }
-        polls += 1;
         tokio::select! {
-            due = due_work.next(&engine) => is_due = due.alerts,
+            due = due_work.next(&engine) => {
+                is_due = due.alerts;
+                polls += 1;
+            }
             () = engine.alert_backlog().wait() => is_due = true,
+            () = engine.alert_backlog().upcoming.wait(|| engine.now()) => is_due = true,
             () = shutdown.cancelled() => {}
         }
     }
@@ -156,7 +168,7 @@ pub(crate) async fn process_new(engine: &Engine, alerts: &[NewAlert]) {
 }
 
 /// An alert that others change meanwhile is read again; after a few attempts it is left to the
-/// poll.
+/// poll. One whose decision panicked is left to it at once.
 async fn process_alerts(engine: &Engine, mut ids: Vec<AlertId>) -> Result<()> {
     for attempt in 0..MAX_ATTEMPTS {
         let now = engine.now();
@@ -174,9 +186,10 @@ async fn process_alerts(engine: &Engine, mut ids: Vec<AlertId>) -> Result<()> {
         let count = alerts.len();
         let processed = process(engine.store(), alerts, now).await?;
         publish(engine, &processed);
-        if processed.alerts == count {
+        if processed.alerts + processed.panicked.len() == count {
             break;
         }
+        ids.retain(|id| !processed.panicked.contains(id));
     }
     Ok(())
 }
@@ -217,17 +230,27 @@ pub async fn process(store: &Store, alerts: Vec<DueAlert>, now: Millis) -> Resul
     let monitors = monitors_of(store, alerts.iter()).await?;
     let surroundings = Surroundings::of(store, &alerts, &monitors, now).await?;
     let responders = TeamResponders::of(store, &alerts, &monitors, now).await?;
-    let decided: Vec<Decided> = alerts
-        .into_iter()
-        .filter_map(|alert| {
-            let stored = monitors.get(&alert.facts.monitor)?;
-            Some(decide(alert, stored, &surroundings, &responders, None, now))
-        })
-        .collect();
+    let mut processed = Processed::default();
+    let mut decided: Vec<Decided> = Vec::with_capacity(alerts.len());
+    for alert in alerts {
+        let Some(stored) = monitors.get(&alert.facts.monitor) else { continue };
+        let id = alert.id;
+        let deciding = || {
+            failpoint::panic_with("panic-deciding", stored.monitor.name.as_str());
+            decide(alert, stored, &surroundings, &responders, None, now)
+        };
+        // One alert must not keep the others from being decided about.
+        match catch_unwind(AssertUnwindSafe(deciding)) {
+            Ok(one) => decided.push(one),
+            Err(_) => {
+                metrics::counter!("wakeful_decision_panics_total").increment(1);
+                processed.panicked.push(id);
+            }
+        }
+    }
     failpoint::here("before-decision");
     let written = write(store, &decided, now).await?;
     failpoint::here("after-decision");
-    let mut processed = Processed::default();
     for Decided { decision, ask, reminders } in decided {
         if !written.contains(&decision.alert.id) {
             continue;
@@ -237,11 +260,13 @@ pub async fn process(store: &Store, alerts: Vec<DueAlert>, now: Millis) -> Resul
         let team = decision.alert.team;
         let edit = Edit::new(team, decision.alert.facts.monitor);
         processed.ask.extend(ask.into_iter().map(|monitor| Edit::check(team, monitor)));
-        measure(&decision, now);
+        measure(&decision);
         processed.written.push(WrittenDecision {
             edit,
             alert: decision.alert.id,
             status: decision.status,
+            due: decision.alert.due,
+            next: decision.due,
         });
     }
     Ok(processed)
@@ -259,9 +284,9 @@ pub(super) async fn monitors_of(
     Ok(found.into_iter().map(|stored| (stored.monitor.id, stored)).collect())
 }
 
-/// Writes decisions, in short transactions. If the store rejects some of them, for example because they have too many
-/// messages for one transaction, they are written in parts: one that cannot be written delays no
-/// other.
+/// Writes decisions, in short transactions. If the store rejects some of them, for example because
+/// they have too many messages for one transaction, they are written in parts: one that cannot be
+/// written delays no other.
 async fn write(store: &Store, decided: &[Decided], now: Millis) -> Result<HashSet<AlertId>> {
     let decisions: Vec<AlertDecision> =
         decided.iter().map(|decided| decided.decision.clone()).collect();
@@ -299,27 +324,45 @@ fn in_parts<T>(all: &[T], rows_about: impl Fn(&T) -> usize) -> Vec<&[T]> {
     all.chunk_by(fits).collect()
 }
 
-fn measure(decision: &AlertDecision, now: Millis) {
-    metrics::counter!("wakeful_steps_total").increment(1);
-    if let Some(due) = decision.alert.due {
-        let lag = now.since(due).as_secs_f64();
-        metrics::histogram!("wakeful_response_lag_seconds").record(lag);
+/// Logs the alerts whose decision panicked for the first time.
+fn report_panics(engine: &Engine, panicked: &[AlertId]) {
+    let first = panicked.iter().filter(|id| engine.alert_backlog().panics.is_first(**id));
+    for id in first {
+        tracing::error!(alert.id = %id, "deciding about alert {id} failed because of a bug in Wakeful, retrying every {} s; this is logged once", POLL_INTERVAL.as_secs());
     }
+}
+
+fn measure(decision: &AlertDecision) {
+    metrics::counter!("wakeful_steps_total").increment(1);
     if let (None, Some(by)) = (&decision.alert.state.suppressed, &decision.state.suppressed) {
         let reason = by.reason.as_str();
         metrics::counter!("wakeful_alerts_suppressed_total", "reason" => reason).increment(1);
     }
 }
 
-/// Notifies open pages, and makes the schedulers check monitors.
+/// Reading, deciding and writing are part of the lag.
+fn measure_lag(processed: &Processed, written: Millis) {
+    for due in processed.written.iter().filter_map(|decision| decision.due) {
+        let lag = written.since(due).as_secs_f64();
+        metrics::histogram!("wakeful_response_lag_seconds").record(lag);
+    }
+}
+
+/// Notifies open pages, and makes the schedulers check monitors, right after the decisions were
+/// written. Logs what could not be decided.
 fn publish(engine: &Engine, processed: &Processed) {
+    report_panics(engine, &processed.panicked);
+    measure_lag(processed, engine.now());
     // Of the children of one parent, each asks for it.
     let asked: HashMap<MonitorId, Edit> =
         processed.ask.iter().map(|edit| (edit.monitor, *edit)).collect();
     for Edit { team, monitor, .. } in asked.into_values() {
         engine.request_check(team, monitor);
     }
-    for WrittenDecision { edit, alert, status } in &processed.written {
+    for WrittenDecision { edit, alert, status, next, .. } in &processed.written {
+        if let Some(next) = next {
+            engine.alert_backlog().upcoming.note(*next);
+        }
         publish_alert(engine, *edit, *alert, *status);
     }
 }

@@ -10,6 +10,7 @@ use wakeful_core::alerting::step::PolicyContext;
 use wakeful_core::contacts::{self, ContactTarget};
 use wakeful_core::escalation::{Policy, PolicyStep, Target};
 use wakeful_core::id::{MonitorId, NotifierId, TeamId, UserId};
+use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::routing::{Routable, Rule, route};
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
@@ -78,11 +79,12 @@ impl TeamResponders {
         Ok(())
     }
 
-    /// What the rules say about an alert that has not been reported yet.
+    /// What the rules say about an alert of this severity.
     pub(super) fn route(
         &self,
         alert: &DueAlert,
         stored: &StoredMonitor,
+        severity: Severity,
         now: Millis,
     ) -> Option<Routed> {
         let rules = self.rules.get(&alert.team)?;
@@ -90,13 +92,14 @@ impl TeamResponders {
             monitor: stored.monitor.id,
             tags: &stored.monitor.tags,
             kind: alert.facts.kind,
-            severity: alert.state.severity.unwrap_or(alert.facts.severity),
+            severity,
         };
         let route = route(rules, &routable, now);
         (!route.rules.is_empty()).then_some(Routed {
             notifiers: route.notifiers,
             policy: route.policy,
             severity: route.severity,
+            own_severity: route.severity.map(|_| severity),
         })
     }
 
@@ -159,6 +162,12 @@ impl TeamResponders {
         let member = responders.members.iter().find(|member| member.user == user)?;
         member.rules.as_ref()?;
         Some(ways(responders, member, severity))
+    }
+
+    /// Whether the receiver of a notifier pages people by the severity of an alert.
+    pub(super) fn pages_by_severity(&self, team: TeamId, notifier: NotifierId) -> bool {
+        let found = self.responders.get(&team).and_then(|one| one.notifiers.get(&notifier));
+        found.and_then(|one| one.kind).is_some_and(Kind::pages_by_severity)
     }
 
     fn reached(

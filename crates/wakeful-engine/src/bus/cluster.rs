@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wakeful_core::id::{MonitorId, NodeId, TeamId};
@@ -31,6 +31,10 @@ const MAX_MESSAGE_BYTES: usize = 900_000;
 /// How often a node announces the teams with open pages, and how long that is valid.
 const PAGES_INTERVAL: Duration = Duration::from_secs(5);
 const PAGES_LIFETIME: Duration = Duration::from_secs(15);
+/// How many changed monitors one message names.
+const MAX_CHANGED: usize = 1_000;
+/// When a subscription that has ended is made again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// How far the clocks of two nodes may differ, and how long an envelope is accepted.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(60);
 
@@ -145,26 +149,62 @@ impl Bus {
     }
 }
 
-/// Exchanges messages with the other nodes until shutdown.
+/// Exchanges messages with the other nodes, if there are any, until shutdown.
 pub(crate) async fn run(engine: Engine, shutdown: CancellationToken) {
-    let Some(remote) = &engine.bus().remote else { return };
-    let Some(mut waiting) = lock(&remote.waiting).take() else { return };
+    let Some(remote) = &engine.bus().remote else { return shutdown.cancelled().await };
+    let mut known = SeenEnvelopes::default();
+    loop {
+        exchange(&engine, remote, &mut known, &shutdown).await;
+        if shutdown.is_cancelled() {
+            return;
+        }
+        tracing::error!(
+            "the exchange of messages with other nodes ended, starting it again in {} s",
+            RETRY_INTERVAL.as_secs()
+        );
+        tokio::select! {
+            () = sleep(RETRY_INTERVAL) => {}
+            () = shutdown.cancelled() => return,
+        }
+        note_lost_messages(&engine, remote);
+    }
+}
+
+/// Messages sent meanwhile are lost, from here and to here: pages, status pages and slots have to
+/// be read again. The other nodes may have been connected all the time.
+fn note_lost_messages(engine: &Engine, remote: &RemoteNodes) {
+    engine.bus().publish_to_all_pages(&Event::Missed);
+    engine.cluster().signals.round.notify_one();
+    engine.snapshots().note_lost_messages();
+    remote.send_to_nodes(NodeMessage::Statuspages);
+    for monitors in engine.snapshots().shown_monitors().chunks(MAX_CHANGED) {
+        remote.send_to_nodes(NodeMessage::Changed(monitors.to_vec()));
+    }
+}
+
+/// Exchanges messages until shutdown, or until the subscription ends.
+async fn exchange(
+    engine: &Engine,
+    remote: &RemoteNodes,
+    known: &mut SeenEnvelopes,
+    shutdown: &CancellationToken,
+) {
     let Some(mut envelopes) = remote.nats.subscribe(SUBJECT).await else { return };
+    let Some(mut waiting) = lock(&remote.waiting).take() else { return };
     let mut connection = remote.nats.connection();
     let mut pages = interval(PAGES_INTERVAL);
     pages.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut batch = Vec::new();
-    let mut known = SeenEnvelopes::default();
     loop {
         tokio::select! {
-            received = next_messages(&engine, &mut envelopes, &mut known) => match received {
+            received = next_messages(engine, &mut envelopes, known) => match received {
                 Some(messages) => {
-                    messages.into_iter().for_each(|message| handle(&engine, remote, message));
+                    messages.into_iter().for_each(|message| handle(engine, remote, message));
                 }
                 None => break,
             },
             _ = waiting.recv_many(&mut batch, MAX_BATCH) => {
-                send(&engine, remote, std::mem::take(&mut batch)).await;
+                send(engine, remote, std::mem::take(&mut batch)).await;
             }
             _ = pages.tick() => {
                 remote.note_pages(Vec::new());
@@ -179,9 +219,7 @@ pub(crate) async fn run(engine: Engine, shutdown: CancellationToken) {
                 if changed.is_err() {
                     break;
                 }
-                // Messages sent meanwhile are lost: pages and slots have to be read again.
-                engine.bus().publish_to_all_pages(&Event::Missed);
-                engine.cluster().signals.round.notify_one();
+                note_lost_messages(engine, remote);
             }
             () = shutdown.cancelled() => break,
         }

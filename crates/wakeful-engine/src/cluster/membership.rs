@@ -59,7 +59,7 @@ pub(crate) async fn join(engine: &Engine) {
 /// Runs rounds until shutdown.
 pub(crate) async fn run(engine: Engine, shutdown: CancellationToken) {
     if engine.cluster().is_standalone() {
-        return;
+        return shutdown.cancelled().await;
     }
     let mut membership = MembershipLoop::new(engine.clone());
     let signals = &engine.cluster().signals;

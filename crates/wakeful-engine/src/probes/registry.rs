@@ -272,7 +272,7 @@ fn view(probe: &ProbeEntry) -> ProbeView {
 
 /// Maintains the registry and receives replies until shutdown.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
-    let Some(probes) = engine.probes() else { return };
+    let Some(probes) = engine.probes() else { return shutdown.cancelled().await };
     tokio::select! {
         () = receive_hellos(&engine, probes) => {}
         () = receive_replies(probes) => {}

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use tokio::sync::{Mutex, MutexGuard};
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::{Fault, FaultKind};
 
@@ -14,6 +15,7 @@ pub(crate) struct Pauses {
     any: AtomicBool,
     /// The name of the window that pauses each.
     windows: RwLock<HashMap<MonitorId, Arc<str>>>,
+    turn: Mutex<()>,
 }
 
 impl Pauses {
@@ -25,6 +27,17 @@ impl Pauses {
         let windows = self.windows.read().unwrap_or_else(PoisonError::into_inner);
         let name = windows.get(&id)?;
         Some(Fault::new(FaultKind::Maintenance, format!("maintenance: {name}")))
+    }
+
+    /// Held while covers are read and applied, so that none is applied after a later state of it.
+    pub(crate) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    /// The monitors that are paused.
+    pub(crate) fn monitors(&self) -> Vec<MonitorId> {
+        let windows = self.windows.read().unwrap_or_else(PoisonError::into_inner);
+        windows.keys().copied().collect()
     }
 
     /// Pauses a monitor, or no longer; true if it was paused before.

@@ -3,7 +3,7 @@
 
 use futures_util::FutureExt as _;
 use std::collections::HashSet;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -20,6 +20,7 @@ use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::verdict::Input;
 use wakeful_outbound::checks;
 use wakeful_outbound::net::{Deadline, Net};
+use wakeful_store::StoredMonitor;
 
 use super::concurrency::{Job, RunPermit};
 use super::metrics::result_of;
@@ -27,6 +28,7 @@ use super::timer::Timer;
 use super::{Connectivity, LoadReason, STALL_THRESHOLD_MS, report_gaps, writer};
 use crate::bus::{self, Edit};
 use crate::probes;
+use crate::supervision::{exit_after_panic, restart_after_panic};
 use crate::{Engine, Result, cluster};
 
 /// How many monitors are read at once, and by how many readers.
@@ -76,7 +78,8 @@ impl ClusterTasks {
     /// Joins the cluster, which waits until the store is available.
     async fn start(engine: &Engine, shutdown: &CancellationToken) -> Self {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        tasks.spawn(bus::run(engine.clone(), stop.clone()));
+        let exchange = bus::run(engine.clone(), stop.clone());
+        tasks.spawn(exit_after_panic("bus", stop.clone(), exchange));
         tokio::select! {
             () = cluster::join(engine) => {}
             () = shutdown.cancelled() => {}
@@ -86,8 +89,10 @@ impl ClusterTasks {
             () = shutdown.cancelled() => {}
         }
         report_gaps::load_last_mark(engine).await;
-        tasks.spawn(report_gaps::run(engine.clone(), stop.clone()));
-        tasks.spawn(cluster::run(engine.clone(), stop.clone()));
+        let reports = report_gaps::run(engine.clone(), stop.clone());
+        tasks.spawn(exit_after_panic("report_gaps", stop.clone(), reports));
+        let membership = cluster::run(engine.clone(), stop.clone());
+        tasks.spawn(exit_after_panic("membership", stop.clone(), membership));
         Self { engine: engine.clone(), tasks, stop }
     }
 
@@ -112,9 +117,13 @@ impl WriterTasks {
         engine.scheduler().writer().open();
         let tasks = [(); 3].map(|()| (TaskTracker::new(), CancellationToken::new()));
         let [(changes, stop_changes), (routine, stop_routine), (log, stop_log)] = &tasks;
-        changes.spawn(writer::write_changes(engine.clone(), stop_changes.clone()));
-        routine.spawn(writer::write_routine(engine.clone(), stop_routine.clone()));
-        log.spawn(writer::checkpoint_log(engine.clone(), stop_log.clone()));
+        let writing = writer::write_changes(engine.clone(), stop_changes.clone());
+        changes.spawn(exit_after_panic("change_writer", stop_changes.clone(), writing));
+        let writing = writer::write_routine(engine.clone(), stop_routine.clone());
+        routine.spawn(exit_after_panic("routine_writer", stop_routine.clone(), writing));
+        let (of_log, stop) = (engine.clone(), stop_log.clone());
+        let checkpoint = move || writer::checkpoint_log(of_log.clone(), stop.clone());
+        log.spawn(restart_after_panic("checkpoints", stop_log.clone(), checkpoint));
         Self { engine: engine.clone(), tasks }
     }
 
@@ -132,10 +141,13 @@ impl WriterTasks {
 
 /// `edits` was subscribed before loading, so that none is missed in between.
 async fn run_scheduler(worker: &Worker, edits: Receiver<Edit>) {
+    let shutdown = &worker.shutdown;
     for shard in 0..worker.engine.scheduler().shards.len() {
-        worker.tasks.spawn(run_shard(worker.clone(), shard));
+        let running = run_shard(worker.clone(), shard);
+        worker.tasks.spawn(exit_after_panic("check_timer", shutdown.clone(), running));
     }
-    worker.tasks.spawn(release_waiting_jobs(worker.clone()));
+    let releasing = release_waiting_jobs(worker.clone());
+    worker.tasks.spawn(exit_after_panic("waiting_checks", shutdown.clone(), releasing));
     let began = Instant::now();
     worker.until_stop(load_pauses(worker)).await;
     worker.until_stop(load(worker)).await;
@@ -181,6 +193,15 @@ impl Worker {
         }
     }
 
+    /// Schedules a monitor. One that cannot be scheduled must not keep others from being checked.
+    fn configure(&self, stored: StoredMonitor, reason: LoadReason) {
+        let id = stored.monitor.id;
+        let configuring = || self.engine.scheduler().configure(stored, reason);
+        if catch_unwind(AssertUnwindSafe(configuring)).is_err() {
+            tracing::error!(monitor.id = %id, "scheduling monitor {id} failed because of a bug in Wakeful; it is not checked, or with its previous settings");
+        }
+    }
+
     fn start(&self, permits: impl IntoIterator<Item = RunPermit>) {
         for permit in permits {
             // Boxed, because it would be moved many times before it is polled.
@@ -208,7 +229,7 @@ async fn load(worker: &Worker) {
             retry_until_available("loading monitors", || store.active_page_end(after, LOAD_BATCH))
                 .await;
         while pages.len() >= MAX_LOADERS {
-            pages.join_next().await;
+            join_one(&mut pages).await;
         }
         pages.spawn(load_page(worker.clone(), after, last));
         match last {
@@ -216,7 +237,16 @@ async fn load(worker: &Worker) {
             None => break,
         }
     }
-    while pages.join_next().await.is_some() {}
+    while join_one(&mut pages).await {}
+}
+
+/// Waits until one of these tasks has ended; false if there are none. Its panic continues here:
+/// what it would have loaded must not go unnoticed.
+async fn join_one(tasks: &mut JoinSet<()>) -> bool {
+    match tasks.join_next().await {
+        Some(Err(broken)) if broken.is_panic() => resume_unwind(broken.into_panic()),
+        ended => ended.is_some(),
+    }
 }
 
 async fn load_page(worker: Worker, after: Option<MonitorId>, last: Option<MonitorId>) {
@@ -224,7 +254,7 @@ async fn load_page(worker: Worker, after: Option<MonitorId>, last: Option<Monito
     for stored in
         retry_until_available("loading monitors", || store.active_monitors(after, last)).await
     {
-        worker.engine.scheduler().configure(stored, LoadReason::Resumed);
+        worker.configure(stored, LoadReason::Resumed);
     }
 }
 
@@ -233,11 +263,11 @@ async fn load_slots(worker: &Worker, slots: &[Slot]) {
     let mut parts = JoinSet::new();
     for slots in slots.chunks(SLOT_BATCH) {
         while parts.len() >= MAX_LOADERS {
-            parts.join_next().await;
+            join_one(&mut parts).await;
         }
         parts.spawn(load_part(worker.clone(), slots.to_vec()));
     }
-    while parts.join_next().await.is_some() {}
+    while join_one(&mut parts).await {}
 }
 
 async fn load_part(worker: Worker, slots: Vec<Slot>) {
@@ -254,7 +284,7 @@ async fn load_part(worker: Worker, slots: Vec<Slot>) {
             continue;
         }
         for stored in found {
-            worker.engine.scheduler().configure(stored, LoadReason::Resumed);
+            worker.configure(stored, LoadReason::Resumed);
         }
         cluster.loaded(&slots);
         return;
@@ -461,7 +491,7 @@ async fn apply_edits(worker: &Worker, ids: &[MonitorId], reason: LoadReason) -> 
     let found = worker.engine.store().monitors_by_id(ids).await?;
     let known: HashSet<MonitorId> = found.iter().map(|stored| stored.monitor.id).collect();
     for stored in found {
-        worker.engine.scheduler().configure(stored, reason);
+        worker.configure(stored, reason);
     }
     for id in ids.iter().filter(|id| !known.contains(id)) {
         worker.engine.scheduler().remove(*id);
@@ -481,7 +511,7 @@ async fn reload_all(worker: &Worker) -> Result<()> {
         }
         let last = store.active_page_end(after, LOAD_BATCH).await?;
         for stored in store.active_monitors(after, last).await? {
-            scheduler.configure(stored, LoadReason::Resumed);
+            worker.configure(stored, LoadReason::Resumed);
         }
         match last {
             Some(_) => after = last,
@@ -510,6 +540,15 @@ mod tests {
         assert_eq!(result.expect_err("a fault").kind, FaultKind::Internal);
         let seen = Observation::up(Duration::ZERO, "fine");
         assert_eq!(catch_panic(async { Ok(seen.clone()) }).await, Ok(seen));
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "caused by the test")]
+    async fn a_panic_while_loading_a_page_is_not_swallowed() {
+        let mut pages = JoinSet::new();
+        pages.spawn(async {});
+        pages.spawn(async { panic!("caused by the test") });
+        while join_one(&mut pages).await {}
     }
 
     #[test]

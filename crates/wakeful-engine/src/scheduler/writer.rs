@@ -27,6 +27,7 @@ use super::change_queue::ChangeQueue;
 use crate::alerting::backlog::NewAlert;
 use crate::bus::{Edit, Event};
 use crate::cluster::WritePermit;
+use crate::notifications::delivery::survive::survived;
 use crate::{Engine, alerting::processor, failpoint, notifications::events};
 
 /// Routine results are collected for `MAX_BATCH_STEPS` of these steps, or fewer once there
@@ -187,22 +188,32 @@ impl ResultWriter {
         let mut queue = self.lock();
         let awaited = queue.awaited_monitors();
         let Queue { routine, unrecorded, .. } = &mut *queue;
-        let mut taken = Vec::with_capacity(routine.len().min(MAX_BATCH));
-        let mut waiting = VecDeque::new();
-        while taken.len() < MAX_BATCH
-            && let Some(item) = routine.pop_front()
-        {
-            let is_later = !awaited.is_empty() && !awaited.contains(&item.monitor);
-            if is_later || unrecorded.contains_key(&item.monitor) {
-                waiting.push_back(item);
-            } else {
-                taken.push(item);
+        let count = routine.len().min(MAX_BATCH);
+        let mut taken = Vec::with_capacity(count);
+        if awaited.is_empty() && unrecorded.is_empty() {
+            taken.extend(routine.drain(..count));
+            // Room for about as many again; more was a burst, once it is written.
+            if routine.len() <= count && routine.capacity() > 4 * count {
+                routine.shrink_to(2 * count);
             }
+            queue.blocked = 0;
+        } else {
+            let mut waiting = VecDeque::new();
+            while taken.len() < MAX_BATCH
+                && let Some(item) = routine.pop_front()
+            {
+                let is_later = !awaited.is_empty() && !awaited.contains(&item.monitor);
+                if is_later || unrecorded.contains_key(&item.monitor) {
+                    waiting.push_back(item);
+                } else {
+                    taken.push(item);
+                }
+            }
+            let blocked = if awaited.is_empty() { waiting.len() } else { 0 };
+            waiting.append(routine);
+            *routine = waiting;
+            queue.blocked = blocked;
         }
-        let blocked = if awaited.is_empty() { waiting.len() } else { 0 };
-        waiting.append(routine);
-        *routine = waiting;
-        queue.blocked = blocked;
         if !queue.is_full() {
             self.release_backpressure();
         }
@@ -547,12 +558,17 @@ async fn write(
     if has_events {
         failpoint::here("before-enqueue");
     }
-    let written = engine.store().record(&records).await?;
+    // Boxed, like the rest that is large: a batch is moved several times before it is polled.
+    let written = Box::pin(engine.store().record(&records)).await?;
     if has_events {
         failpoint::here("after-enqueue");
     }
     if !written.due.is_empty() && alerts == AlertTiming::AtOnce {
-        processor::process_new(engine, &new_alerts(&records, &monitors, &written.due)).await;
+        let due = new_alerts(&records, &monitors, &written.due);
+        // They are in the store: after a panic, the alert processor decides about them.
+        if survived(Box::pin(processor::process_new(engine, &due))).await.is_err() {
+            engine.alert_backlog().leave(&due);
+        }
     }
     engine.check_groups_of(monitors.values());
     let is_expected = |item: &&PendingResult| !item.state_only && !item.is_stale(&written.stale);

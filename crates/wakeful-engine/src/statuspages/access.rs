@@ -6,10 +6,13 @@ use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::unlock::{UNLOCKED_FOR, Unlocked};
 
 use super::snapshots::Served;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Result};
 
 impl Engine {
-    /// Whether a password opens a page. Fails after too many wrong ones.
+    /// Whether a password opens a page. Fails after too many wrong ones. Each attempt is counted
+    /// before the password is verified and the count undone if it is correct, so that concurrent
+    /// guesses cannot exceed the limit. Only those with a permit count: a client has few at a
+    /// time, so that many concurrent requests with the correct password are not refused.
     pub async fn try_statuspage_password(
         &self,
         page: &Served,
@@ -18,13 +21,13 @@ impl Engine {
     ) -> Result<bool> {
         let limits = self.statuspage_password_limits(page.id, client);
         self.check_limit(&limits).await?;
-        if self.is_statuspage_password(page, password, client).await? {
-            return Ok(true);
+        let permit = self.0.hasher.acquire(client).await?;
+        self.count_attempts(&limits).await?;
+        let is_correct = permit.verify(password, page.password_hash()).await;
+        if is_correct {
+            self.undo_attempts(&limits, 1).await?;
         }
-        match self.count_attempts(&limits).await {
-            Ok(()) | Err(Error::Limited { .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(is_correct)
     }
 
     /// The cookie of a visitor who has unlocked a page.

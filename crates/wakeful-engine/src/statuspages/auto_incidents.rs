@@ -19,6 +19,7 @@ use wakeful_core::statuspages::snapshot::{ComponentStatus, Impact, IncidentKind,
 use wakeful_core::token::Digest;
 use wakeful_store::{ActiveRule, RuleWrite, StoredIncident};
 
+use crate::notifications::delivery::survive::survived;
 use crate::{Engine, Result, random};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
@@ -46,15 +47,32 @@ struct DownComponent {
     monitors: Vec<MonitorId>,
 }
 
-/// One round over all active rules.
+/// One round over all active rules. One that panics does not delay the others.
 pub async fn apply_rules(engine: &Engine) -> Result<()> {
     let rules = engine.store().active_rules().await?;
     for of_page in rules.chunk_by(|one, two| one.page == two.page) {
-        let (page, team) = (of_page[0].page, of_page[0].team);
-        let Some(stored) = engine.store().shown_statuspage(page, team).await? else { continue };
-        let down = engine.down_components(&stored.page).await?;
-        for rule in of_page {
-            engine.step_rule(&stored.page, rule, &down).await?;
+        let page = of_page[0].page;
+        match survived(apply_rules_of_page(engine, of_page)).await {
+            Ok(done) => done?,
+            Err(_) => {
+                tracing::error!(page.id = %page, "applying the rules of status page {page} failed because of a bug in Wakeful, retrying in {} s", POLL_INTERVAL.as_secs());
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn apply_rules_of_page(engine: &Engine, rules: &[ActiveRule]) -> Result<()> {
+    let (page, team) = (rules[0].page, rules[0].team);
+    let Some(stored) = engine.store().shown_statuspage(page, team).await? else { return Ok(()) };
+    let down = engine.down_components(&stored.page).await?;
+    for rule in rules {
+        match survived(engine.step_rule(&stored.page, rule, &down)).await {
+            Ok(done) => done?,
+            Err(_) => {
+                let id = rule.rule.id;
+                tracing::error!(rule.id = %id, page.id = %page, "applying rule {id} of status page {page} failed because of a bug in Wakeful, retrying in {} s", POLL_INTERVAL.as_secs());
+            }
         }
     }
     Ok(())
@@ -131,9 +149,12 @@ impl Engine {
             open.insert(place, next);
         }
         incident.derive_impact();
+        let counted = self.count_automatic_messages(Some(&before.incident), &mut incident).await?;
         let write = RuleWrite::Change(&before, &incident);
         if self.store().step_rule(active, &open, write).await? {
             self.note_incident(&incident);
+        } else {
+            self.undo_messages(counted).await?;
         }
         Ok(())
     }
@@ -225,8 +246,11 @@ impl Engine {
             monitored: false,
             is_closed: false,
         });
+        let counted = self.count_automatic_messages(None, &mut incident).await?;
         if self.store().step_rule(active, &open, RuleWrite::Insert(&incident)).await? {
             self.note_incident(&incident);
+        } else {
+            self.undo_messages(counted).await?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! and its figures.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use wakeful_core::access::permission;
 use wakeful_core::id::{ComponentId, IncidentId, MonitorId, StatuspageId, TeamId};
 use wakeful_core::monitors::Kind;
@@ -29,38 +30,39 @@ pub(super) struct Built {
     pub(super) basis: Basis,
 }
 
-/// The active monitors of each component.
-pub(super) struct PageMonitors(HashMap<ComponentId, Vec<ShownMonitor>>);
+/// The active monitors of each component. Components that show the monitors of one tag share them.
+pub(super) struct PageMonitors(HashMap<ComponentId, Arc<[ShownMonitor]>>);
 
 impl PageMonitors {
     pub(super) fn ids(&self) -> HashMap<ComponentId, Vec<MonitorId>> {
-        let ids = |monitors: &Vec<ShownMonitor>| monitors.iter().map(|one| one.id).collect();
+        let ids = |monitors: &Arc<[ShownMonitor]>| monitors.iter().map(|one| one.id).collect();
         self.0.iter().map(|(component, monitors)| (*component, ids(monitors))).collect()
     }
 
     /// The memory that they take.
     pub(super) fn bytes(&self) -> usize {
-        let monitors: usize = self.0.values().map(Vec::len).sum();
-        self.0.len() * size_of::<(ComponentId, Vec<ShownMonitor>)>()
+        let monitors: usize = self.0.values().map(|monitors| monitors.len()).sum();
+        self.0.len() * size_of::<(ComponentId, Arc<[ShownMonitor]>)>()
             + monitors * size_of::<ShownMonitor>()
     }
 
     /// The type of the monitor of a component that has one only.
     fn only_kind(&self, component: ComponentId) -> Option<Kind> {
-        match self.0.get(&component)?.as_slice() {
+        match &self.0.get(&component)?[..] {
             [only] => Some(only.kind),
             _ => None,
         }
     }
 
     fn all(&self) -> Vec<MonitorId> {
-        let all: HashSet<MonitorId> = self.0.values().flatten().map(|one| one.id).collect();
+        let shown = self.0.values().flat_map(|monitors| monitors.iter());
+        let all: HashSet<MonitorId> = shown.map(|one| one.id).collect();
         all.into_iter().collect()
     }
 
     /// Those that are down.
     pub(super) fn down(&self, component: ComponentId) -> impl Iterator<Item = &ShownMonitor> {
-        let monitors = self.0.get(&component).into_iter().flatten();
+        let monitors = self.0.get(&component).into_iter().flat_map(|monitors| monitors.iter());
         monitors.filter(|monitor| monitor.status == Status::Down)
     }
 
@@ -84,7 +86,7 @@ impl PageMonitors {
             Some((status, since)) => ShownMonitor { status, since, ..*monitor },
             None => *monitor,
         };
-        let all = |monitors: &Vec<ShownMonitor>| monitors.iter().map(current).collect();
+        let all = |monitors: &Arc<[ShownMonitor]>| monitors.iter().map(current).collect();
         Self(self.0.iter().map(|(component, monitors)| (*component, all(monitors))).collect())
     }
 
@@ -96,7 +98,7 @@ impl PageMonitors {
         now: Millis,
     ) -> MonitorCounts {
         let mut counts = MonitorCounts::default();
-        for monitor in self.0.get(&component).into_iter().flatten() {
+        for monitor in self.0.get(&component).into_iter().flat_map(|monitors| monitors.iter()) {
             let lasted = monitor.since.map_or(u64::MAX, |since| now.since(since).as_secs());
             let is_up = match monitor.status {
                 Status::Pending => continue,
@@ -111,18 +113,27 @@ impl PageMonitors {
 }
 
 impl Engine {
-    /// The snapshot of a page that was not saved, for a preview.
+    /// The snapshot of a page that was not saved, for a preview. An incident that was not saved
+    /// replaces the stored one, and is returned as the page shows it.
     pub async fn preview_snapshot(
         &self,
         _caller: &Authorized<permission::Edit>,
         page: &StatusPage,
-    ) -> Result<Snapshot> {
+        unsaved: Option<Incident>,
+    ) -> Result<(Snapshot, Option<shown::Incident>)> {
         let now = self.now();
         let monitors = self.monitors_of(page).await?;
-        let incidents = self.store().shown_incidents(page.id).await?;
+        let mut incidents = self.store().shown_incidents(page.id).await?;
+        if let Some(unsaved) = &unsaved {
+            replace_incident(&mut incidents, unsaved.clone());
+        }
         let mut past = PastTracks::new();
         let figures = self.page_figures(page, &monitors.ids(), &incidents, &mut past, now).await?;
-        Ok(assemble(page, self.statuspage_url(page), &monitors, &incidents, &figures, now))
+        let url = self.statuspage_url(page);
+        let snapshot = assemble(page, url, &monitors, &incidents, &figures, now);
+        let names = names_of(&snapshot);
+        let unsaved = unsaved.map(|incident| shown_incident(page.id, &incident, &names));
+        Ok((snapshot, unsaved))
     }
 
     /// Builds a page; `None` if it is gone. Its figures are those of `previous`, or else computed
@@ -197,20 +208,25 @@ impl Engine {
             let found = self.store().shown_monitors(page.team, &named).await?;
             states.extend(found.into_iter().map(|monitor| (monitor.id, monitor)));
         }
-        let mut tagged: HashMap<&str, Vec<ShownMonitor>> = HashMap::new();
+        let mut tagged: HashMap<&str, Arc<[ShownMonitor]>> = HashMap::new();
         for component in page.components().filter(|one| !one.tag.is_empty()) {
             let tag = component.tag.as_str();
             if !tagged.contains_key(tag) {
-                tagged.insert(tag, self.store().tagged_monitors(page.team, tag).await?);
+                let found = self.store().tagged_monitors(page.team, tag).await?;
+                tagged.insert(tag, found.into_iter().take(MAX_TAGGED).collect());
             }
         }
         let of = |component: &Component| {
-            let named = component.monitors.iter().filter_map(|one| states.get(&one.id)).copied();
-            let tagged = tagged.get(component.tag.as_str()).into_iter().flatten().copied();
-            let mut monitors: Vec<ShownMonitor> = named.chain(tagged.take(MAX_TAGGED)).collect();
+            let tagged = tagged.get(component.tag.as_str());
+            if let Some(tagged) = tagged.filter(|_| component.monitors.is_empty()) {
+                return (component.id, Arc::clone(tagged));
+            }
+            let named = component.monitors.iter().filter_map(|one| states.get(&one.id));
+            let tagged = tagged.into_iter().flat_map(|monitors| monitors.iter());
+            let mut monitors: Vec<ShownMonitor> = named.chain(tagged).copied().collect();
             monitors.sort_by_key(|monitor| monitor.id);
             monitors.dedup_by_key(|monitor| monitor.id);
-            (component.id, monitors)
+            (component.id, monitors.into())
         };
         Ok(PageMonitors(page.components().map(of).collect()))
     }
@@ -301,6 +317,13 @@ fn assemble(
         revision: 0,
         delayed_since: None,
     }
+}
+
+/// Replaces or adds an incident, newest first.
+fn replace_incident(incidents: &mut Vec<Incident>, incident: Incident) {
+    incidents.retain(|one| one.id != incident.id);
+    incidents.push(incident);
+    incidents.sort_by_key(|one| std::cmp::Reverse((one.started, one.id)));
 }
 
 fn names_of(snapshot: &Snapshot) -> HashMap<ComponentId, Localized> {

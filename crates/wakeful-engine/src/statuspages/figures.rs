@@ -26,6 +26,11 @@ use crate::{Engine, Error, Result};
 
 /// How many monitors of a page are read concurrently: others need connections, too.
 const MAX_CONCURRENT: usize = 3;
+/// How many of them are read in one turn of the team.
+const MAX_PER_TURN: usize = 32;
+/// How many histories the figures of a page are computed from. The components beyond that show
+/// their status only.
+const MAX_HISTORIES: usize = 5_000;
 /// The days of a component's own page.
 const YEAR_DAYS: usize = 365;
 /// The spans of uptime figures in days: a day, a week, a month, a quarter, a year.
@@ -113,8 +118,14 @@ impl Engine {
         past.retain(|(component, monitor), _| {
             monitors.get(component).is_some_and(|monitors| monitors.contains(monitor))
         });
+        let mut left = MAX_HISTORIES;
         for component in page.components() {
             let monitors = monitors.get(&component.id).map_or(&[][..], Vec::as_slice);
+            let is_read = component.uptime_from() == UptimeFrom::Monitors;
+            if is_read && !takes(&mut left, monitors.len()) {
+                figures.insert(component.id, Figures::default());
+                continue;
+            }
             let said = Said::new(incidents, component.id, now);
             let one = self.component_figures(page, component, monitors, &said, past).await?;
             figures.insert(component.id, one);
@@ -214,12 +225,17 @@ impl Engine {
             let (component, past) = past.as_ref()?;
             past.get(&(*component, monitor)).map(Arc::clone)
         };
-        let wanted: Vec<_> = monitors.iter().map(|one| (*one, known(*one))).collect();
-        let each = stream::iter(wanted).map(|(monitor, known)| {
-            let track = monitor_track(&team, monitor, query, now, known);
-            async move { Ok::<_, Error>((monitor, track.await?)) }
-        });
-        let read: Vec<_> = each.buffered(MAX_CONCURRENT).try_collect().await?;
+        let mut read = Vec::with_capacity(monitors.len());
+        for some in monitors.chunks(MAX_PER_TURN) {
+            let _turn = self.history_turn(page.team).await?;
+            let wanted: Vec<_> = some.iter().map(|one| (*one, known(*one))).collect();
+            let each = stream::iter(wanted).map(|(monitor, known)| {
+                let track = monitor_track(&team, monitor, query, now, known);
+                async move { Ok::<_, Error>((monitor, track.await?)) }
+            });
+            let found: Vec<_> = each.buffered(MAX_CONCURRENT).try_collect().await?;
+            read.extend(found);
+        }
         let mut tracks = Vec::with_capacity(read.len());
         for (monitor, found) in read {
             let Some((track, settled)) = found else { continue };
@@ -322,9 +338,12 @@ impl Engine {
     ) -> Result<Vec<ResponseDay>> {
         let team = self.shown_team(page);
         let mut days: std::collections::BTreeMap<Millis, Distribution> = Default::default();
-        for monitor in monitors {
-            for (day, load) in response_days(&team, *monitor, from, now).await? {
-                days.entry(day).or_default().merge(&load);
+        for some in monitors.chunks(MAX_PER_TURN) {
+            let _turn = self.history_turn(page.team).await?;
+            for monitor in some {
+                for (day, load) in response_days(&team, *monitor, from, now).await? {
+                    days.entry(day).or_default().merge(&load);
+                }
             }
         }
         let zone = wakeful_core::calendar::zone::Zone::utc();
@@ -334,6 +353,13 @@ impl Engine {
         };
         Ok(days.into_iter().filter_map(day).collect())
     }
+}
+
+/// Whether so many are left, and takes them.
+fn takes(left: &mut usize, count: usize) -> bool {
+    let rest = left.checked_sub(count);
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
 }
 
 /// Where each span of uptime figures begins: with a full hour, as those of monitors.
@@ -381,4 +407,19 @@ fn outages(tracks: &[Track], shown_after: u32, now: Millis) -> Vec<OutageSpan> {
     spans.reverse();
     spans.truncate(MAX_OUTAGES);
     spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_beyond_the_limit_have_no_figures() {
+        let mut left = 5;
+        assert!(takes(&mut left, 3));
+        assert!(!takes(&mut left, 3), "too many");
+        assert!(takes(&mut left, 2), "a smaller one still fits");
+        assert!(takes(&mut left, 0));
+        assert!(!takes(&mut left, 1));
+    }
 }

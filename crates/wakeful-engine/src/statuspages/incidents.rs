@@ -57,6 +57,15 @@ pub struct UpdateDraft {
     pub reopen: bool,
 }
 
+/// An update that has not been saved, for a preview of a page.
+#[derive(Clone, Debug)]
+pub struct UnsavedUpdate {
+    pub incident: IncidentId,
+    /// The update that is changed; `None` for a new one.
+    pub update: Option<IncidentUpdateId>,
+    pub draft: UpdateDraft,
+}
+
 /// A template to save.
 #[derive(Clone, Debug)]
 pub struct TemplateDraft {
@@ -104,8 +113,12 @@ impl Engine {
         require_all_monitors(caller)?;
         let Some(id) = id else {
             let incident = self.new_incident(caller, merge(None)?).await?;
+            let counted = self.count_messages(None, &incident).await?;
             let team = self.store().team(caller.team_access());
             let saved = team.add_incident(&incident, &self.audit(caller)).await;
+            if !matches!(saved, Ok(SaveTeamOutcome::Done)) {
+                self.undo_messages(counted).await?;
+            }
             return match saved.map_err(Error::from)? {
                 SaveTeamOutcome::Done => {
                     self.note_incident(&incident);
@@ -135,21 +148,32 @@ impl Engine {
         update: Option<IncidentUpdateId>,
         draft: UpdateDraft,
     ) -> Result<Incident> {
-        let named = match update {
-            Some(_) => Vec::new(),
-            None => self.named(caller, draft.components.iter().copied()).await?,
-        };
-        self.change(caller, id, Action::IncidentPost, |incident, now| match update {
-            Some(update) => edit_update(incident, update, &draft, now),
-            None if incident.updates.len() >= MAX_UPDATES => {
-                Err(Error::FixedLimit { max: MAX_UPDATES as u32, of: "updates per incident" })
-            }
-            None => {
-                let new = new_update(incident, &draft, named.clone(), now)?;
-                incident.post(new, now).map_err(|_| Error::IncidentClosed)
-            }
+        let named = self.named_by_update(caller, update, &draft).await?;
+        self.change(caller, id, Action::IncidentPost, |incident, now| {
+            apply_update(incident, update, &draft, &named, now)
         })
         .await
+    }
+
+    /// A page's incident with an update that is not saved, as if it was published.
+    pub(super) async fn unsaved_incident(
+        &self,
+        caller: &Caller,
+        page: StatuspageId,
+        unsaved: UnsavedUpdate,
+    ) -> Result<Incident> {
+        let UnsavedUpdate { incident, update, draft } = unsaved;
+        let mut incident = self.stored_incident(caller, incident).await?.incident;
+        let named = self.named_by_update(caller, update, &draft).await.map_err(error_in_preview)?;
+        apply_update(&mut incident, update, &draft, &named, self.now())
+            .map_err(error_in_preview)?;
+        if !incident.all_pages().contains(&page) {
+            let field = "incident.incidentid".to_owned();
+            let why = "names an incident that the page does not show".to_owned();
+            return Err(Error::RefusedAt { field, why });
+        }
+        incident.state = IncidentState::Published;
+        Ok(incident)
     }
 
     pub async fn delete_incident_update(
@@ -364,8 +388,13 @@ impl Engine {
         if same == before.incident {
             return Ok(true);
         }
+        let counted = self.count_messages(Some(&before.incident), incident).await?;
         let team = self.store().team(caller.team_access());
-        let saved = team.change_incident(before, incident, action, &self.audit(caller)).await?;
+        let saved = team.change_incident(before, incident, action, &self.audit(caller)).await;
+        if !matches!(saved, Ok(SaveTeamOutcome::Done)) {
+            self.undo_messages(counted).await?;
+        }
+        let saved = saved?;
         if saved == SaveTeamOutcome::Done {
             self.note_incident(incident);
         }
@@ -378,6 +407,19 @@ impl Engine {
         self.bus().publish_event(incident.team, || Event::Incident(incident.id));
         self.note_page_change();
         self.0.page_events.notify_one();
+    }
+
+    /// The components of an update. One that is changed retains its own.
+    async fn named_by_update(
+        &self,
+        caller: &Caller,
+        update: Option<IncidentUpdateId>,
+        draft: &UpdateDraft,
+    ) -> Result<Vec<NamedComponent>> {
+        match update {
+            Some(_) => Ok(Vec::new()),
+            None => self.named(caller, draft.components.iter().copied()).await,
+        }
     }
 
     /// Components of the team's pages with their names.
@@ -626,6 +668,36 @@ impl Engine {
             Ok((render(&title, &of_title)?, render(&body, &of_body)?))
         };
         tokio::task::spawn_blocking(rendering).await.map_err(|_| Error::Overloaded)?
+    }
+}
+
+/// The fields of an update are within `incident.update` in the request for a preview.
+fn error_in_preview(error: Error) -> Error {
+    match error {
+        Error::Refused { field, why } => {
+            Error::RefusedAt { field: format!("incident.update.{field}"), why }
+        }
+        other => other,
+    }
+}
+
+/// Posts an update, or changes the one with this id.
+fn apply_update(
+    incident: &mut Incident,
+    update: Option<IncidentUpdateId>,
+    draft: &UpdateDraft,
+    named: &[NamedComponent],
+    now: Millis,
+) -> Result<()> {
+    match update {
+        Some(update) => edit_update(incident, update, draft, now),
+        None if incident.updates.len() >= MAX_UPDATES => {
+            Err(Error::FixedLimit { max: MAX_UPDATES as u32, of: "updates per incident" })
+        }
+        None => {
+            let new = new_update(incident, draft, named.to_vec(), now)?;
+            incident.post(new, now).map_err(|_| Error::IncidentClosed)
+        }
     }
 }
 

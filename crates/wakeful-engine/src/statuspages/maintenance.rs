@@ -48,7 +48,7 @@ impl Engine {
             let now = self.now();
             let mut incident = before.incident.clone();
             incident.modified = now;
-            let next = match step(&incident, now) {
+            let mut next = match step(&incident, now) {
                 Some(ClockStep::Remind) => {
                     incident.settings.reminded = Some(now);
                     None
@@ -89,8 +89,17 @@ impl Engine {
                 }
                 None => return Ok(()),
             };
+            let mut counted =
+                vec![self.count_automatic_messages(Some(&before.incident), &mut incident).await?];
+            if let Some(next) = &mut next {
+                counted.push(self.count_automatic_messages(None, next).await?);
+            }
             if self.store().step_incident(&before, &incident, next.as_ref()).await? {
                 self.note_incident(&incident);
+                continue;
+            }
+            for messages in counted {
+                self.undo_messages(messages).await?;
             }
         }
         Ok(())

@@ -8,6 +8,7 @@ pub mod fanout;
 mod figures;
 mod incidents;
 pub mod maintenance;
+mod message_limit;
 mod overlay;
 pub mod snapshot_builder;
 pub mod snapshots;
@@ -32,7 +33,9 @@ use wakeful_core::statuspages::component::{
 use wakeful_core::statuspages::page::{Access, MAX_PAGES, PageImage, PageSettings, StatusPage};
 use wakeful_core::statuspages::rule::{Rule, RuleSettings};
 use wakeful_core::statuspages::slug;
-use wakeful_core::statuspages::snapshot::{ComponentStatus, ImageKind, Indicator, Snapshot};
+use wakeful_core::statuspages::snapshot::{
+    self as shown, ComponentStatus, ImageKind, Indicator, Snapshot,
+};
 use wakeful_core::token::{Digest, Kind};
 use wakeful_store::{ListedPage, SavePageOutcome, StoredPage};
 
@@ -185,14 +188,17 @@ impl Engine {
         Err(Error::Conflict.into())
     }
 
-    /// What a page would show if a request were saved. Nothing is stored.
+    /// What a page would show if a request, and an update of an incident, were saved; also returns
+    /// that incident. Nothing is stored.
     pub async fn preview_statuspage<E: From<Error>>(
         &self,
         caller: &Authorized<permission::Edit>,
         id: Option<StatuspageId>,
+        unsaved: Option<UnsavedUpdate>,
         merge: impl FnOnce(Option<&StatusPage>) -> std::result::Result<PageDraft, E>,
-    ) -> std::result::Result<Snapshot, E> {
+    ) -> std::result::Result<(Snapshot, Option<shown::Incident>), E> {
         require_all_monitors(caller)?;
+        let _turn = self.preview_turn(caller.team()).await?;
         let before = match id {
             Some(id) => Some(self.stored_statuspage(caller, id).await?),
             None => None,
@@ -201,7 +207,11 @@ impl Engine {
         // Nobody can enter the password of a preview.
         let hash = draft.password.is_some().then_some("preview");
         let page = self.complete_page(caller, before.as_ref(), draft, hash, 0).await?;
-        Ok(self.preview_snapshot(caller, &page).await?)
+        let incident = match unsaved {
+            Some(unsaved) => Some(self.unsaved_incident(caller, page.id, unsaved).await?),
+            None => None,
+        };
+        Ok(self.preview_snapshot(caller, &page, incident).await?)
     }
 
     pub async fn delete_statuspage(

@@ -10,15 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use wakeful_core::id::{ComponentId, MonitorId, StatuspageId, TeamId};
-use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::page::{Access, StatusPage};
 use wakeful_core::statuspages::snapshot::{Indicator, PageStatus, Snapshot};
 use wakeful_core::statuspages::unlock::token_revision;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use crate::Engine;
 use crate::bus::NodeMessage;
-use crate::{Engine, Result};
 
 /// A page is in use for this long after a request.
 const IN_USE: Duration = Duration::from_secs(600);
@@ -85,6 +84,11 @@ pub struct Snapshots {
 }
 
 impl Served {
+    /// The hash of the password that opens the page, if it has one.
+    pub(super) fn password_hash(&self) -> Option<&str> {
+        Some(self.password_hash.as_str()).filter(|hash| !hash.is_empty())
+    }
+
     /// What the page shows; `None` until it was built for the first time, and while it is dropped.
     pub fn snapshot(&self) -> Option<Arc<Snapshot>> {
         self.snapshot.load_full()
@@ -297,6 +301,18 @@ impl Snapshots {
         }
     }
 
+    /// Makes the loop read the pages again and build all of them, because messages from other
+    /// nodes may be lost.
+    pub(crate) fn note_lost_messages(&self) {
+        lock(&self.changed).extend(self.index.load().pages.keys().copied());
+        self.reload();
+    }
+
+    /// The monitors that pages show, as far as those were built.
+    pub(crate) fn shown_monitors(&self) -> Vec<MonitorId> {
+        self.monitors.load().keys().copied().collect()
+    }
+
     fn shows_any(&self) -> bool {
         !self.index.load().pages.is_empty()
     }
@@ -320,18 +336,6 @@ impl Engine {
     pub(crate) fn note_page_change(&self) {
         self.snapshots().reload();
         self.bus().send_to_nodes(NodeMessage::Statuspages);
-    }
-
-    /// Whether a password opens a page; `client` waits with others from its network.
-    pub(super) async fn is_statuspage_password(
-        &self,
-        page: &Served,
-        password: &Secret,
-        client: IpAddr,
-    ) -> Result<bool> {
-        let permit = self.0.hasher.acquire(client).await?;
-        let known = (!page.password_hash.is_empty()).then_some(page.password_hash.as_str());
-        Ok(permit.verify(password, known).await)
     }
 }
 

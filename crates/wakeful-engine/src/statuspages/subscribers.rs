@@ -121,16 +121,23 @@ impl Engine {
             (SaveSubscriber::Add { draft, consent }, _) => (draft, consent),
             (SaveSubscriber::Change(_), None) => return Err(missing().into()),
         };
-        Ok(self.add_by_team(caller, &page, draft, consent).await?)
+        let limits = self.added_subscriber_limits(caller.team(), caller.user());
+        self.count_together(&limits, 1).await?;
+        let added = self.add_by_team(caller, &page, draft, consent).await;
+        if !matches!(added, Ok((_, true))) {
+            self.undo_attempts(&limits, 1).await?;
+        }
+        Ok(added?.0)
     }
 
+    /// The subscriber, and whether it is new.
     async fn add_by_team(
         &self,
         caller: &Authorized<permission::Edit>,
         page: &StatusPage,
         draft: SubscriberDraft,
         consent: bool,
-    ) -> Result<Subscriber> {
+    ) -> Result<(Subscriber, bool)> {
         let is_email = draft.kind == SubscriberKind::Email;
         if !is_email {
             self.validate_webhook(&draft.address, SubscriberSource::Team)?;
@@ -162,11 +169,11 @@ impl Engine {
         }
         self.0.mail_queued.notify_one();
         match added {
-            AddSubscriberOutcome::Done(id) => Ok(Subscriber { id, ..subscriber }),
+            AddSubscriberOutcome::Done(id) => Ok((Subscriber { id, ..subscriber }, true)),
             AddSubscriberOutcome::Known(id) => {
                 let stored = team.subscriber(page.id, id).await?;
                 let stored = stored.ok_or(Error::NotFound("subscriber"))?;
-                Ok(Subscriber { secret: None, ..stored })
+                Ok((Subscriber { secret: None, ..stored }, false))
             }
             AddSubscriberOutcome::Unsubscribed | AddSubscriberOutcome::TooOften => {
                 let why = "has been asked for a confirmation too often; try again tomorrow";
@@ -188,6 +195,14 @@ impl Engine {
         require_all_monitors(caller)?;
         let page = self.stored_statuspage(caller, page).await?.page;
         let drafts = read(&page)?;
+        let per_hour = self.settings().limits.added_subscribers_per_hour;
+        if drafts.len() > per_hour as usize {
+            // It would fail in every hour.
+            let why = format!(
+                "must have at most {per_hour} items: a team can add no more subscribers in an hour"
+            );
+            return Err(Error::Refused { field: "subscribers", why }.into());
+        }
         let digests = self.digests().await?;
         let mut subscribers = Vec::with_capacity(drafts.len());
         for (place, draft) in drafts.into_iter().enumerate() {
@@ -208,7 +223,14 @@ impl Engine {
         let max = plan.as_ref().and_then(|plan| plan.limits.subscribers);
         let team = self.store().team(caller.team_access());
         let by = self.audit(caller);
+        let limits = self.added_subscriber_limits(caller.team(), caller.user());
+        let count = subscribers.len() as u32;
+        self.count_together(&limits, count).await?;
         let imported = team.import_subscribers(page.id, &subscribers, max, &by).await;
+        let added = imported.as_ref().map_or(0, |done| done.as_ref().map_or(0, |done| done.added));
+        if added < count {
+            self.undo_attempts(&limits, count - added).await?;
+        }
         match imported.map_err(Error::from)? {
             Ok(imported) => Ok(imported),
             Err(AddSubscriberOutcome::PlanLimit) => {

@@ -58,6 +58,18 @@ async fn next_beat(events: &mut LiveEvents, wanted: Beat) -> String {
     }
 }
 
+/// The result of `work`, during which the maintenance clock runs.
+async fn with_clock<T>(fixture: &Fixture, work: impl Future<Output = T>) -> T {
+    let stop = CancellationToken::new();
+    let clock = maintenance_clock::run(fixture.engine.clone(), stop.clone());
+    let work = async {
+        let done = work.await;
+        stop.cancel();
+        done
+    };
+    tokio::join!(clock, work).1
+}
+
 both_databases! {
     async fn a_window_that_pauses_checks_makes_no_connection(setup: Setup) {
         let fixture = Fixture::start(&setup).await;
@@ -82,6 +94,23 @@ both_databases! {
             stop.cancel();
         };
         tokio::join!(clock, story);
+        fixture.stop().await;
+    }
+
+    async fn a_window_that_began_or_ended_while_the_clock_did_not_run_is_followed(setup: Setup) {
+        let fixture = Fixture::start(&setup).await;
+        let target = Target::new().await;
+        let mut events = fixture.events().await;
+        let id = fixture.save(tcp(target.address)).await.monitor.id;
+        wait_for_status(&mut events, id, Status::Up).await;
+        let view = save(&fixture, window(&fixture, only(id), Checks::Pause)).await;
+        // Longer than changes are read again: a loop that panics often starts again after a minute.
+        fixture.wall_clock.push(60_000);
+        let paused = with_clock(&fixture, next_beat(&mut events, Beat::Unknown)).await;
+        assert_eq!(paused, "maintenance: Move");
+        fixture.engine.end_maintenance(&fixture.ann(), view.window.id).await.expect("ended");
+        fixture.wall_clock.push(60_000);
+        with_clock(&fixture, next_beat(&mut events, Beat::Up)).await;
         fixture.stop().await;
     }
 

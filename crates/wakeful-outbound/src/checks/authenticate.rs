@@ -37,7 +37,7 @@ impl Sender<'_> {
             if is_trusted { self.spec.authentication.kind } else { AuthenticationKind::None };
         let oauth2 = self.spec.options.as_ref().and_then(|options| options.oauth2.as_ref());
         let sent = match (kind, oauth2) {
-            (AuthenticationKind::Ntlm, _) => self.by_ntlm(request, trace).await,
+            (AuthenticationKind::Ntlm, _) => Box::pin(self.by_ntlm(request, trace)).await,
             (AuthenticationKind::Digest, _) => Box::pin(self.by_digest(request, trace)).await,
             (AuthenticationKind::Oauth2, Some(oauth2)) => {
                 Box::pin(self.by_oauth2(oauth2, request, trace)).await

@@ -2,6 +2,7 @@
 //! registry reports it by RDAP. A registry that does not answer says nothing about the domain.
 
 use wakeful_core::domain::candidates;
+use wakeful_core::id::TeamId;
 use wakeful_core::monitors::spec::{DomainSpec, Host, HttpUrl};
 use wakeful_core::observation::FaultKind;
 use wakeful_core::reason::Reason;
@@ -14,6 +15,7 @@ use crate::net::{Deadline, Net, Trace};
 pub(super) async fn check(
     net: &Net,
     spec: &DomainSpec,
+    team: TeamId,
     deadline: Deadline,
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
@@ -36,7 +38,7 @@ pub(super) async fn check(
         ProbeError::fault(FaultKind::Config, "the URL of the registry is not valid")
     })?;
     for candidate in candidates(name, &zone) {
-        match net.rdap().query(net, server.url(), candidate, deadline, trace).await? {
+        match net.rdap().query(net, server.url(), candidate, team, deadline, trace).await? {
             RdapAnswer::NotFound => {}
             RdapAnswer::Found(registration) => {
                 let answer = match registration.judge(net.clock().now()) {

@@ -26,7 +26,7 @@ use super::{CheckRequest, TargetAnswer, facts};
 use crate::net::buffered::{BodyBuffer, BodyPermit, MAX_BODY_BYTES};
 use crate::net::decode::{ACCEPTED, Discard, Encoding, End, Sink};
 use crate::net::error::ProbeError;
-use crate::net::http::{Head, Request, Session};
+use crate::net::http::{Body, Head, Request, Session};
 use crate::net::tls::Trust;
 use crate::net::{Deadline, Net, Stage, Trace};
 
@@ -64,8 +64,8 @@ pub(super) async fn check(
     let sender = Sender { net, spec, team: check.team, deadline };
     let mut hop = Hop::first(spec)?;
     for _ in 0..=spec.max_redirects {
-        let with_cookies = jar.as_ref().map(|jar| jar.apply(&hop.request));
-        let request = with_cookies.as_ref().unwrap_or(&hop.request);
+        let with_cookies = jar.as_ref().map(|jar| Box::new(jar.apply(&hop.request)));
+        let request = with_cookies.as_deref().unwrap_or(&hop.request);
         let (session, head) = sender.send(request, hop.trusted, trace).await?;
         if let Some(jar) = &mut jar {
             jar.store(&hop.request.url, &head.headers);
@@ -78,7 +78,10 @@ pub(super) async fn check(
                 });
                 hop = next;
             }
-            None => return evaluate(net, spec, check, hop, session, head, cap, began, trace).await,
+            None => {
+                let answer = Answer::of(spec, hop, head, trace);
+                return evaluate(net, spec, check, answer, session, cap, began, trace).await;
+            }
         }
     }
     let message = format!("too many redirects ({})", spec.max_redirects);
@@ -173,44 +176,81 @@ impl Sink for BodySink<'_, '_> {
     }
 }
 
+/// A response whose body has not been read yet.
+struct Answer {
+    status: String,
+    is_accepted: bool,
+    note: &'static str,
+    encoding: Encoding,
+    /// How long the body is, if the response says so.
+    announced: Option<u64>,
+    body: Body,
+}
+
+impl Answer {
+    /// The rest of the response is stored in the trace, so that one whose body fails is evidence,
+    /// too.
+    fn of(spec: &HttpSpec, hop: Hop, head: Head, trace: &mut Trace) -> Self {
+        let announced = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        let answer = Self {
+            status: status_line(head.status),
+            is_accepted: spec.accepted.contains(head.status.as_u16()),
+            note: if hop.downgraded { " (redirected from https to http)" } else { "" },
+            encoding: Encoding::of(&head.headers),
+            announced: announced.and_then(|value| value.parse().ok()),
+            body: head.body,
+        };
+        trace.http = Some(Box::new(HttpFacts {
+            request: hop.request,
+            status: head.status,
+            version: head.version,
+            headers: head.headers,
+            redirects: trace.hops.len(),
+            text: String::new(),
+            body_bytes: 0,
+            is_capped: true,
+            searched: Vec::new(),
+            _permit: None,
+        }));
+        answer
+    }
+}
+
 #[expect(clippy::too_many_arguments, reason = "the parts of one check")]
 async fn evaluate(
     net: &Net,
     spec: &HttpSpec,
     check: &CheckRequest<'_>,
-    hop: Hop,
+    answer: Answer,
     mut session: Session,
-    head: Head,
     cap: usize,
     began: Instant,
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
-    let status = status_line(head.status);
-    let is_accepted = spec.accepted.contains(head.status.as_u16());
-    let note = if hop.downgraded { " (redirected from https to http)" } else { "" };
-    let encoding = Encoding::of(&head.headers);
-    let announced = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    let announced = announced.and_then(|value| value.parse().ok());
-    // Kept here, so that a response whose body fails is evidence, too.
-    trace.http = Some(Box::new(HttpFacts {
-        request: hop.request,
-        status: head.status,
-        version: head.version,
-        headers: head.headers,
-        redirects: trace.hops.len(),
-        text: String::new(),
-        body_bytes: 0,
-        is_capped: true,
-        searched: Vec::new(),
-        _permit: None,
-    }));
+    let reads_body = check.needs_body() || check.searched().next().is_some();
+    if answer.is_accepted && spec.keyword.is_empty() && !reads_body && !check.always {
+        // Without a keyword there is no need to decode.
+        session.read(answer.body, Encoding::Plain, cap, &mut Discard, trace).await?;
+        return Ok(TargetAnswer::up(format!("{}{}", answer.status, answer.note)));
+    }
+    // Boxed: most checks do not look at the body.
+    Box::pin(evaluate_body(net, spec, check, answer, session, cap, began, trace)).await
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parts of one check")]
+async fn evaluate_body(
+    net: &Net,
+    spec: &HttpSpec,
+    check: &CheckRequest<'_>,
+    answer: Answer,
+    mut session: Session,
+    cap: usize,
+    began: Instant,
+    trace: &mut Trace,
+) -> Result<TargetAnswer, ProbeError> {
+    let Answer { status, is_accepted, note, encoding, announced, body } = answer;
     let needs_body = check.needs_body();
     let reads_body = needs_body || check.searched().next().is_some();
-    if is_accepted && spec.keyword.is_empty() && !reads_body && !check.always {
-        // Without a keyword there is no need to decode.
-        session.read(head.body, Encoding::Plain, cap, &mut Discard, trace).await?;
-        return Ok(TargetAnswer::up(format!("{status}{note}")));
-    }
     if !is_accepted && check.evidence != EvidenceLevel::Full && !reads_body {
         return Ok(TargetAnswer::down(Reason::HttpStatus, status));
     }
@@ -238,7 +278,7 @@ async fn evaluate(
         (false, true) => MAX_BODY_BYTES,
         (false, false) => MAX_BEGINNING,
     };
-    let reading = session.read(head.body, encoding, cap, &mut sink, trace);
+    let reading = session.read(body, encoding, cap, &mut sink, trace);
     let end = if is_accepted {
         reading.await
     } else {

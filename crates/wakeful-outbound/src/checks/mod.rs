@@ -142,7 +142,8 @@ async fn check_over(
         Judged::default()
     } else {
         let facts = CheckFacts::new(net, &answer, &trace, load_time);
-        let judging = facts.judge(request, &mut trace);
+        // Boxed: most checks have no assertions.
+        let judging = Box::pin(facts.judge(request, &mut trace));
         match deadline.limit(judging).await {
             Some(Ok(judged)) => judged,
             Some(Err(fault)) => return Err(fault),
@@ -180,7 +181,7 @@ fn dispatch<'a>(
             Box::pin(http::check(net, http, request, MAX_KEYWORD_BODY, deadline, trace))
         }
         Spec::Dns(dns) => Box::pin(dns::check(net, dns, request, deadline, trace)),
-        Spec::Domain(domain) => Box::pin(domain::check(net, domain, deadline, trace)),
+        Spec::Domain(domain) => Box::pin(domain::check(net, domain, request.team, deadline, trace)),
         Spec::Ping(ping) => Box::pin(ping::check(net, ping, deadline, trace)),
         Spec::Tcp(tcp) => Box::pin(tcp::check(net, tcp, deadline, trace)),
         Spec::Tls(tls) => Box::pin(tls::check(net, tls, deadline, trace)),

@@ -160,7 +160,7 @@ impl Session {
         let tcp = net.connect_to(Target::parse(host), port, deadline, trace).await?;
         let plain = keep == ConnectionMode::Close && super::http1::is_supported(request);
         if url.scheme() != "https" && version == HttpVersion::Http2 {
-            return Self::http2(Stream::Plain(tcp), keep).await;
+            return Box::pin(Self::http2(Stream::Plain(tcp), keep)).await;
         }
         if url.scheme() != "https" {
             return Self::http1(Stream::Plain(tcp), keep, plain).await;
@@ -169,11 +169,12 @@ impl Session {
             (ConnectionMode::Open, _) | (_, HttpVersion::Http11) => Offer::Http1,
             (ConnectionMode::Close, _) => Offer::Http2AndHttp1,
         };
-        let tls = net.tls().secure(tcp, host, request.trust, offer, net.clock(), trace).await?;
+        let securing = net.tls().secure(tcp, host, request.trust, offer, net.clock(), trace);
+        let tls = Box::new(Box::pin(securing).await?);
         let chose_h2 = tls.get_ref().1.alpn_protocol() == Some(b"h2");
-        let stream = Stream::Tls(Box::new(tls));
+        let stream = Stream::Tls(tls);
         if chose_h2 {
-            Self::http2(stream, keep).await
+            Box::pin(Self::http2(stream, keep)).await
         } else {
             Self::http1(stream, keep, plain).await
         }
@@ -228,7 +229,7 @@ impl Session {
                 let version = exchange.version();
                 Head { status, headers, version, body: Body::Plain(body) }
             }
-            Self::General(general) => general.send(request).await?,
+            Self::General(general) => Box::pin(general.send(request)).await?,
         };
         add(&mut trace.phases.first_byte, began.elapsed());
         if head.headers.len() > MAX_HEADER_COUNT { Err(too_many_headers()) } else { Ok(head) }

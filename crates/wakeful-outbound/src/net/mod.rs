@@ -20,6 +20,7 @@ mod resolv_conf;
 pub mod resolve;
 pub(crate) mod starttls;
 pub mod tls;
+mod tls_error;
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -226,7 +227,7 @@ impl Net {
     async fn open_any(&self, addrs: &[SocketAddr]) -> Result<(SocketAddr, TcpStream), ProbeError> {
         match addrs[..] {
             [only] => self.open(only).await,
-            _ => self.race(addrs).await,
+            _ => Box::pin(self.race(addrs)).await,
         }
     }
 
@@ -261,7 +262,9 @@ impl Net {
             }
             Target::Name(name) => name,
         };
-        self.resolved(name, port, self.names.lookup(name, deadline), trace).await
+        // Boxed, here and below, because each part of a check is moved several times before it
+        // is polled: what not every check needs must not take space in all of them.
+        self.resolved(name, port, Box::pin(self.names.lookup(name, deadline)), trace).await
     }
 
     /// What a lookup has found and the policy allows.

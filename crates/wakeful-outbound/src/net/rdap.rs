@@ -1,5 +1,6 @@
 //! The registries of domains, queried by RDAP over HTTP. A registry gets at most one query per
-//! second from this process, and its responses are cached: registrations change rarely.
+//! second from this process, for which the teams take turns, and its responses are cached:
+//! registrations change rarely.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, HeaderValue, LOCATION, USER_AGENT};
@@ -9,15 +10,17 @@ use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until, timeout_at};
 use url::Url;
 use wakeful_core::domain::{Registration, Registries};
+use wakeful_core::id::TeamId;
 use wakeful_core::observation::FaultKind;
 
 use super::error::ProbeError;
 use super::http::{Reply, Request, fetch_by};
 use super::tls::Trust;
 use super::{Deadline, Net, Trace};
+use crate::fair_queue::{Bounds, FairQueue};
 
 const IANA: &str = "https://data.iana.org/rdap/dns.json";
 const MAX_BOOTSTRAP_BYTES: usize = 2 << 20;
@@ -27,6 +30,10 @@ const BOOTSTRAP_LIFE: Duration = Duration::from_secs(7 * 86_400);
 /// When the list could not be read.
 const BOOTSTRAP_RETRY_INTERVAL: Duration = Duration::from_secs(600);
 const QUERY_INTERVAL: Duration = Duration::from_secs(1);
+/// Who waits to query one registry. More queries of one team could not be made even before the
+/// deadline of a check with the longest timeout, 300 s.
+const QUERIES: Bounds =
+    Bounds { running: 1, waiting: 4_096, waiting_per_key: 300, share: |_free| 1 };
 const ANSWER_LIFE: Duration = Duration::from_secs(12 * 3_600);
 /// A name that is missing may be registered at any time.
 const NOT_FOUND_LIFE: Duration = Duration::from_secs(1_800);
@@ -45,9 +52,37 @@ pub(crate) enum RdapAnswer {
 pub(crate) struct Rdap {
     bootstrap: Bootstrap,
     registries: tokio::sync::Mutex<Option<(Arc<Registries>, Instant)>>,
-    /// When a registry may be queried again.
-    next_query: Mutex<HashMap<String, Instant>>,
+    /// By host.
+    queues: Mutex<HashMap<String, Arc<RegistryQueue>>>,
     answers: Mutex<HashMap<(String, String), (RdapAnswer, Instant)>>,
+}
+
+/// The queries of one registry.
+struct RegistryQueue {
+    turns: FairQueue<TeamId>,
+    /// When it may be queried again.
+    next: Mutex<Instant>,
+}
+
+impl RegistryQueue {
+    fn new() -> Self {
+        Self { turns: FairQueue::new(QUERIES), next: Mutex::new(Instant::now()) }
+    }
+
+    /// Until when this must be remembered.
+    fn in_use_until(&self) -> Instant {
+        let next = *lock(&self.next);
+        if self.turns.is_unused() { next } else { next.max(Instant::now() + QUERY_INTERVAL) }
+    }
+
+    /// Waits for the turn of a team. `None` if too many of its queries are waiting.
+    async fn turn(&self, team: TeamId) -> Option<()> {
+        let _turn = self.turns.turn(team).await.ok()?;
+        let at = *lock(&self.next);
+        sleep_until(at).await;
+        *lock(&self.next) = Instant::now() + QUERY_INTERVAL;
+        Some(())
+    }
 }
 
 /// Where the list of registries is.
@@ -71,7 +106,7 @@ impl Rdap {
         Self {
             bootstrap,
             registries: tokio::sync::Mutex::default(),
-            next_query: Mutex::default(),
+            queues: Mutex::default(),
             answers: Mutex::default(),
         }
     }
@@ -112,12 +147,14 @@ impl Rdap {
         registries
     }
 
-    /// What the registry knows about a name.
+    /// What the registry knows about a name. The time that the query waits for its turn is not
+    /// the registry's.
     pub(crate) async fn query(
         &self,
         net: &Net,
         server: &Url,
         name: &str,
+        team: TeamId,
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<RdapAnswer, ProbeError> {
@@ -132,7 +169,9 @@ impl Rdap {
         let left = deadline.at().saturating_duration_since(Instant::now());
         // Not all of the time: the result must be returned before the deadline.
         let limit = Deadline::within(left.mul_f64(0.9));
-        self.turn(server, limit).await?;
+        let began = Instant::now();
+        self.turn(server, team, limit).await?;
+        trace.aside += began.elapsed();
         let reply = get(net, trace, url.clone(), MAX_RESPONSE_BYTES, limit).await;
         let reply = reply.map_err(|error| match error {
             ProbeError::Down(_, _, why) => unavailable(server, &why),
@@ -156,23 +195,28 @@ impl Rdap {
     }
 
     /// Waits for the turn of this query at the registry.
-    async fn turn(&self, server: &Url, deadline: Deadline) -> Result<(), ProbeError> {
-        let now = Instant::now();
-        let at = {
-            let mut next = lock(&self.next_query);
-            make_room(&mut next, MAX_REGISTRIES, |next| *next);
-            let host = server.host_str().unwrap_or_default().to_owned();
-            let next = next.entry(host).or_insert(now);
-            let at = (*next).max(now);
-            if at >= deadline.at() {
-                let message = "too many domains of this registry are to be checked at this time";
-                return Err(ProbeError::fault(FaultKind::Resources, message));
-            }
-            *next = at + QUERY_INTERVAL;
-            at
-        };
-        tokio::time::sleep_until(at).await;
-        Ok(())
+    async fn turn(&self, server: &Url, team: TeamId, deadline: Deadline) -> Result<(), ProbeError> {
+        let turn = async { self.queue(server.host_str()?)?.turn(team).await };
+        let turn = timeout_at(deadline.at(), turn).await;
+        turn.ok().flatten().ok_or_else(|| {
+            let message = "too many domains of this registry are to be checked at this time";
+            ProbeError::fault(FaultKind::Resources, message)
+        })
+    }
+
+    /// `None` if too many are in use: those must not be forgotten.
+    fn queue(&self, host: &str) -> Option<Arc<RegistryQueue>> {
+        let mut queues = lock(&self.queues);
+        if let Some(queue) = queues.get(host) {
+            return Some(Arc::clone(queue));
+        }
+        remove_expired(&mut queues, MAX_REGISTRIES, |queue| queue.in_use_until());
+        if queues.len() >= MAX_REGISTRIES {
+            return None;
+        }
+        let queue = Arc::new(RegistryQueue::new());
+        queues.insert(host.to_owned(), Arc::clone(&queue));
+        Some(queue)
     }
 }
 
@@ -230,12 +274,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what has expired, or all, from a full map.
-fn make_room<K: Eq + Hash, V>(map: &mut HashMap<K, V>, max: usize, until: impl Fn(&V) -> Instant) {
+/// Removes what has expired from a full map.
+fn remove_expired<K: Eq + Hash, V>(
+    map: &mut HashMap<K, V>,
+    max: usize,
+    until: impl Fn(&V) -> Instant,
+) {
     if map.len() >= max {
         let now = Instant::now();
         map.retain(|_, value| until(value) > now);
     }
+}
+
+/// Removes what has expired, or all, from a full map.
+fn make_room<K: Eq + Hash, V>(map: &mut HashMap<K, V>, max: usize, until: impl Fn(&V) -> Instant) {
+    remove_expired(map, max, until);
     if map.len() >= max {
         map.clear();
     }

@@ -30,6 +30,7 @@ use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
 use super::client_auth::{authorities, identity_of};
 use super::error::ProbeError;
+use super::tls_error::{alert, certificate_error, tls_error};
 use super::{Stage, TlsTrace, Trace, add};
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -343,7 +344,7 @@ fn explain_distrust(
     now: Millis,
 ) -> (Reason, String) {
     let Error::InvalidCertificate(why) = error else {
-        return (Reason::TlsUntrusted, format!("certificate not accepted: {error}"));
+        return (Reason::TlsUntrusted, format!("certificate not accepted: {}", tls_error(error)));
     };
     let leaf = shown.first().and_then(|leaf| X509Certificate::from_der(leaf).ok());
     if let Some((_, leaf)) = &leaf {
@@ -354,32 +355,22 @@ fn explain_distrust(
         }
     }
     let self_signed = leaf.as_ref().is_some_and(|(_, leaf)| leaf.subject() == leaf.issuer());
-    match why {
+    let reason = match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             let others = leaf.as_ref().map(|(_, leaf)| first_names(leaf)).unwrap_or_default();
             let message = format!("certificate is not for {host} but for {}", others.join(", "));
-            (Reason::TlsName, message)
+            return (Reason::TlsName, message);
         }
-        _ if self_signed => (Reason::TlsSelfSigned, "certificate is self-signed".to_owned()),
-        CertificateError::UnknownIssuer => {
-            let message = "certificate is not signed by a trusted authority".to_owned();
-            (Reason::TlsUntrusted, message)
+        _ if self_signed => {
+            return (Reason::TlsSelfSigned, "certificate is self-signed".to_owned());
         }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            (Reason::TlsExpired, "a certificate in the chain has expired".to_owned())
-        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => Reason::TlsExpired,
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            (Reason::TlsNotYetValid, "certificate is not valid yet".to_owned())
+            Reason::TlsNotYetValid
         }
-        CertificateError::Revoked => (Reason::TlsUntrusted, "certificate is revoked".to_owned()),
-        CertificateError::BadEncoding => {
-            (Reason::TlsUntrusted, "certificate cannot be parsed".to_owned())
-        }
-        CertificateError::BadSignature => {
-            (Reason::TlsUntrusted, "certificate has an invalid signature".to_owned())
-        }
-        other => (Reason::TlsUntrusted, format!("certificate not accepted: {other}")),
-    }
+        _ => Reason::TlsUntrusted,
+    };
+    (reason, certificate_error(why).to_owned())
 }
 
 /// The first few names the certificate is for; old certificates have only the
@@ -485,8 +476,8 @@ pub(crate) fn explain_tls(error: &io::Error) -> Option<ProbeError> {
             let message = "the server does not accept the client certificate".to_owned();
             (Reason::TlsClientCertificate, message)
         }
-        Error::AlertReceived(alert) => {
-            (Reason::TlsHandshake, format!("the server refused TLS: {alert:?}"))
+        Error::AlertReceived(received) => {
+            (Reason::TlsHandshake, format!("the server refused TLS: {}", alert(*received)))
         }
         Error::InvalidMessage(InvalidMessage::UnknownProtocolVersion) => {
             (Reason::TlsVersion, "the server only supports other TLS versions".to_owned())
@@ -494,7 +485,7 @@ pub(crate) fn explain_tls(error: &io::Error) -> Option<ProbeError> {
         Error::InvalidMessage(_) => {
             (Reason::TlsHandshake, "the server does not speak TLS on this port".to_owned())
         }
-        other => (Reason::TlsHandshake, format!("TLS failed: {other}")),
+        other => (Reason::TlsHandshake, format!("TLS failed: {}", tls_error(other))),
     };
     Some(ProbeError::answered(reason, message))
 }

@@ -24,8 +24,8 @@ const TEAMS: u16 = 16;
 /// Enough for a debug build beside other tests.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Above idle. The most is held by bodies of 64 KiB, for which no check waits. The limit of the
-/// service is 96 MiB, which `make bench parts=hostile` measures; the allocator of the tests may also
-/// keep the memory of a second tree, if that was parsed on another thread.
+/// service is 96 MiB, which `make bench parts=hostile` measures; here the allocator returns freed
+/// memory later, and the servers and their connections count, too.
 const MAX_GROWTH: usize = 144 << 20;
 
 /// A server with the assertions that make it expensive.

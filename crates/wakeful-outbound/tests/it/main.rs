@@ -25,3 +25,7 @@ mod smtp;
 mod tcp;
 mod tls;
 mod webpush;
+
+/// That of the service, whose memory some tests limit.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,6 +1,7 @@
 //! The options of requests and connections: credentials, certificates, proxies, resolvers; and
 //! the types tls and domain, each with servers that misbehave.
 
+use futures_util::future::join_all;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
 };
@@ -29,8 +30,8 @@ use wakeful_outbound::net::guard::Policy;
 
 use crate::dns::flipping;
 use crate::servers::{
-    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, check_with, http, net, net_with, page, read_request,
-    redirect, run, team,
+    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, check_for, check_with, http, net, net_with, page,
+    read_request, redirect, run, team,
 };
 
 fn with_options(spec: HttpSpec, options: RequestOptions) -> Spec {
@@ -659,4 +660,30 @@ async fn a_registration_is_read_from_its_registry() {
         let seen = seen.map(|seen| seen.reason).map_err(|fault| fault.kind);
         assert_eq!(seen, expected, "{name}");
     }
+}
+
+#[tokio::test]
+async fn the_many_domains_of_a_team_do_not_delay_that_of_another() {
+    let registry = TestServer::replying(|_| registration("2026-12-25T00:00:00Z", "active")).await;
+    let server = HttpUrl::parse(&registry.url("/rdap")).unwrap();
+    let spec = |name: &str| {
+        let domain = DomainSpec::of(Hostname::parse(name).unwrap());
+        Spec::Domain(DomainSpec { server: Some(server.clone()), ..domain })
+    };
+    let net = net();
+    let crowd: Vec<Spec> = (0..20).map(|number| spec(&format!("many-{number}.test"))).collect();
+    let attack = join_all(crowd.iter().map(|spec| check_for(&net, team(1), spec, LONG_TIMEOUT)));
+    let single = spec("single.test");
+    let seen = tokio::select! {
+        biased;
+        _ = attack => panic!("the other team ends first"),
+        seen = check_for(&net, team(2), &single, LONG_TIMEOUT) => seen.unwrap(),
+    };
+    assert!(seen.up, "{seen:?}");
+    assert!(
+        seen.load_time.unwrap() < Duration::from_secs(1),
+        "it has waited for two turns: {seen:?}"
+    );
+    // Those of the other team that were before it in the queue, and its own.
+    assert!(registry.connection_count() <= 4, "{:?}", registry.requests());
 }

@@ -78,6 +78,29 @@ impl Authority {
         shown
     }
 
+    /// The certificate of another authority, for 127.0.0.1.
+    fn issue_authority(&self) -> Shown {
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(rcgen::DnType::CommonName, "Another Authority");
+        let key = KeyPair::generate().unwrap();
+        let issuer = Issuer::from_params(&self.params, &self.key);
+        let chain = vec![params.signed_by(&key, &issuer).unwrap().der().clone()];
+        Shown { chain, key: key.serialize_der() }
+    }
+
+    /// Signed with a certificate that is that of a server.
+    fn issue_through_server(&self) -> Shown {
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        params.distinguished_name.push(rcgen::DnType::CommonName, "A Server");
+        let key = KeyPair::generate().unwrap();
+        let root = Issuer::from_params(&self.params, &self.key);
+        let sent_along = params.signed_by(&key, &root).unwrap();
+        let mut shown = Self::issue_by(&Issuer::from_params(&params, &key), &["127.0.0.1"], FAR);
+        shown.chain.push(sent_along.der().clone());
+        shown
+    }
+
     fn issue_by(issuer: &Issuer<'_, &KeyPair>, names: &[&str], until: (i32, u8, u8)) -> Shown {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names).unwrap();
@@ -356,6 +379,15 @@ async fn a_certificate_of_an_unknown_authority_is_down() {
     shown_bad(&Authority::new(), shown, Reason::TlsUntrusted, message).await;
 }
 
+#[tokio::test]
+async fn a_certificate_of_an_authority_is_not_that_of_a_server() {
+    let authority = Authority::new();
+    let message = "certificate is that of an authority, not of a server";
+    shown_bad(&authority, authority.issue_authority(), Reason::TlsUntrusted, message).await;
+    let message = "certificate is signed with a certificate that is not that of an authority";
+    shown_bad(&authority, authority.issue_through_server(), Reason::TlsUntrusted, message).await;
+}
+
 /// A server that sends these bytes in response to the first message.
 async fn replies_with(bytes: &'static [u8]) -> TestServer {
     TestServer::new(async |mut stream| {
@@ -392,6 +424,15 @@ async fn a_server_without_tls_is_reported() {
     assert_eq!(
         message_for(b"\x15\x03\x03\x00\x02\x02\x28").await,
         "no TLS version and cipher in common with the server"
+    );
+    // The alert internal_error, and one that no standard defines.
+    assert_eq!(
+        message_for(b"\x15\x03\x03\x00\x02\x02\x50").await,
+        "the server refused TLS: internal error"
+    );
+    assert_eq!(
+        message_for(b"\x15\x03\x03\x00\x02\x02\xc8").await,
+        "the server refused TLS: unknown alert"
     );
 }
 

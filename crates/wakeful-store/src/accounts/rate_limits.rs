@@ -20,16 +20,22 @@ from_row!(Hits, |row| Self {
 });
 
 impl Store {
-    /// Adds a hit to the window that began after `oldest`, or to a new window.
-    pub async fn record_hit(&self, key: Digest, oldest: Millis, now: Millis) -> Result<Hits> {
+    /// Adds hits to the window that began after `oldest`, or to a new window.
+    pub async fn record_hits(
+        &self,
+        key: Digest,
+        count: u32,
+        oldest: Millis,
+        now: Millis,
+    ) -> Result<Hits> {
         Ok(write!(self, |db| {
             // A window can lie in the future when the clock was set back.
             sqlx::query_as(
                 "insert into limits (digest, started, hits)
-                 values ($1, $2, 1)
+                 values ($1, $2, $4)
                  on conflict (digest) do update
                  set hits = case when limits.started > $3 and limits.started <= $2
-                                 then limits.hits + 1 else 1 end,
+                                 then limits.hits + $4 else $4 end,
                      started = case when limits.started > $3 and limits.started <= $2
                                     then limits.started else $2 end
                  returning hits, started",
@@ -37,6 +43,7 @@ impl Store {
             .bind(&key.0[..])
             .bind(now.0)
             .bind(oldest.0)
+            .bind(i64::from(count))
             .fetch_one(db)
             .await
         })?)
@@ -58,11 +65,12 @@ impl Store {
         })?)
     }
 
-    /// Removes one hit, after an attempt that succeeded.
-    pub async fn undo_hit(&self, key: Digest) -> Result<()> {
+    /// Removes hits, after attempts that do not count.
+    pub async fn undo_hits(&self, key: Digest, count: u32) -> Result<()> {
         write!(self, |db| {
-            sqlx::query("update limits set hits = hits - 1 where digest = $1 and hits > 0")
+            sqlx::query("update limits set hits = hits - $2 where digest = $1 and hits >= $2")
                 .bind(&key.0[..])
+                .bind(i64::from(count))
                 .execute(db)
                 .await
                 .map(drop)

@@ -54,6 +54,17 @@ impl CrowdedQueues {
         message.event.kind != event::UP || !self.lock().contains(&(decision.alert.id, notifier))
     }
 
+    /// Whether the notifier was left out of the outage that a message reports; a rule names it as
+    /// well. An escalation step is sent in any case.
+    pub(super) fn has_left_out(
+        &self,
+        decision: &AlertDecision,
+        message: &Message,
+        notifier: NotifierId,
+    ) -> bool {
+        message.step.is_none() && self.lock().contains(&(decision.alert.id, notifier))
+    }
+
     /// What the timelines say about it.
     pub(super) fn notes(&self) -> HashMap<AlertId, Note> {
         let mut counts: HashMap<AlertId, usize> = HashMap::new();

@@ -204,8 +204,8 @@ from_row!(Recipient, |row| Self {
 });
 
 impl Store {
-    /// Writes a delivery for each message and recipient. The outages come first: their
-    /// recipients also get what follows.
+    /// Writes a delivery for each message and recipient. The outages come first, the ends last:
+    /// recipients of an outage also get what follows.
     pub(super) async fn write_messages(
         &self,
         tx: &mut Tx,
@@ -247,49 +247,71 @@ impl Store {
             let rows: Vec<DeliveryRow<'_>> = rows.collect();
             new.extend(self.insert_rows(tx, &rows, decisions.len()).await?);
         }
-        if !others.is_empty() {
-            let recipients = self.recipients_of(tx, &others).await?;
-            let mut rows = Vec::new();
-            for (decision, message) in &others {
-                let known = recipients.iter().filter(|one| one.alert == decision.alert.id);
-                match &message.to {
-                    Audience::User(user) => {
-                        let own = account_notifier(tx, decision.alert.team, *user).await?;
-                        rows.extend(own.map(|notifier| {
-                            let (event, at) = (&message.event, message.created);
-                            DeliveryRow::of(decision, message, event, notifier, at, at)
-                        }));
-                    }
-                    Audience::Recipients(to) => {
-                        let known: HashSet<NotifierId> = known.map(|one| one.notifier).collect();
-                        self.add_recipients(tx, decision, message, to, &known, &mut rows).await?;
-                    }
-                    to => {
-                        let known: Vec<&Recipient> = known.filter(|one| one.is_in(to)).collect();
-                        let is_known =
-                            |link: &Link| known.iter().any(|one| one.notifier == link.notifier);
-                        let waiting = links_of(&by_monitor, decision)
-                            .iter()
-                            .filter(|link| link.awaits_recipients(message) && !is_known(link))
-                            .map(|link| (link.notifier, link.first_ending(decision, message)));
-                        let known =
-                            known.iter().map(|one| (one.notifier, one.next_try(decision, message)));
-                        rows.extend(known.chain(waiting).filter_map(|(notifier, at)| {
-                            let (event, due, at) = (&message.event, message.created, at?);
-                            crowded.takes_more(decision, message, notifier).then(|| {
-                                DeliveryRow::of(decision, message, event, notifier, due, at)
-                            })
-                        }));
-                    }
-                }
-            }
+        // An alert may open and end with one decision: its end is for those who get its opening,
+        // whose deliveries are therefore written first.
+        let (ends, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|(_, message)| message.is_end());
+        for part in [others, ends] {
+            let rows = self.rows_of_others(tx, &part, &by_monitor, crowded).await?;
             new.extend(self.insert_rows(tx, &rows, decisions.len()).await?);
         }
         Ok(new)
     }
 
+    /// The deliveries of messages that are not only for the notifiers of the monitor.
+    async fn rows_of_others<'a>(
+        &self,
+        tx: &mut Tx,
+        messages: &[(&'a AlertDecision, &'a Message)],
+        links: &HashMap<MonitorId, Vec<&Link>>,
+        crowded: &CrowdedQueues,
+    ) -> Result<Vec<DeliveryRow<'a>>> {
+        let mut rows = Vec::new();
+        if messages.is_empty() {
+            return Ok(rows);
+        }
+        let recipients = self.recipients_of(tx, messages).await?;
+        for (decision, message) in messages.iter().copied() {
+            let known = recipients.iter().filter(|one| one.alert == decision.alert.id);
+            match &message.to {
+                Audience::User(user) => {
+                    let own = account_notifier(tx, decision.alert.team, *user).await?;
+                    rows.extend(own.map(|notifier| {
+                        let (event, at) = (&message.event, message.created);
+                        DeliveryRow::of(decision, message, event, notifier, at, at)
+                    }));
+                }
+                Audience::Recipients(to) => {
+                    let known: HashSet<NotifierId> = known.map(|one| one.notifier).collect();
+                    let skipped = |id| crowded.has_left_out(decision, message, id);
+                    self.add_recipients(tx, decision, message, to, &known, skipped, &mut rows)
+                        .await?;
+                }
+                to => {
+                    let known: Vec<&Recipient> = known.filter(|one| one.is_in(to)).collect();
+                    let is_known =
+                        |link: &Link| known.iter().any(|one| one.notifier == link.notifier);
+                    let waiting = links_of(links, decision)
+                        .iter()
+                        .filter(|link| link.awaits_recipients(message) && !is_known(link))
+                        .map(|link| (link.notifier, link.first_ending(decision, message)));
+                    let known =
+                        known.iter().map(|one| (one.notifier, one.next_try(decision, message)));
+                    rows.extend(known.chain(waiting).filter_map(|(notifier, at)| {
+                        let (event, due, at) = (&message.event, message.created, at?);
+                        crowded
+                            .takes_more(decision, message, notifier)
+                            .then(|| DeliveryRow::of(decision, message, event, notifier, due, at))
+                    }));
+                }
+            }
+        }
+        Ok(rows)
+    }
+
     /// Adds the deliveries of a message to these recipients. Of several ways to the same
     /// notifier, the fastest counts.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one message")]
     async fn add_recipients<'a>(
         &self,
         tx: &mut Tx,
@@ -297,6 +319,7 @@ impl Store {
         message: &'a Message,
         to: &[MessageRecipient],
         known: &HashSet<NotifierId>,
+        skipped: impl Fn(NotifierId) -> bool,
         rows: &mut Vec<DeliveryRow<'a>>,
     ) -> Result<()> {
         let mut delays: HashMap<NotifierId, Duration> = HashMap::new();
@@ -315,7 +338,7 @@ impl Store {
         let mut ids: Vec<NotifierId> = delays.keys().copied().collect();
         ids.sort_unstable();
         let rules = self.delivery_rules(tx, &ids).await?;
-        for id in ids {
+        for id in ids.into_iter().filter(|id| !skipped(*id)) {
             let Some(rules) = rules.get(&id) else { continue };
             let event = match &message.step {
                 Some(step) if known.contains(&id) && !step.repeats => continue,

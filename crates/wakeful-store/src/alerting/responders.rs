@@ -1,5 +1,6 @@
 //! Everything that says who an escalation reaches: the policies and schedules of a team, its
-//! members and their contact rules, and its notifiers. Read only for alerts that have a policy.
+//! members and their contact rules, and its notifiers. Read only for alerts that have a policy,
+//! and for actions of users that address somebody.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use wakeful_core::calendar::Span;
 use wakeful_core::contacts::{self, ContactRule};
 use wakeful_core::escalation::Policy;
 use wakeful_core::id::{NotifierId, PolicyId, ScheduleId, TeamId, UserId};
+use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::oncall::{OnCallSchedule, Override};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
@@ -51,6 +53,8 @@ pub struct Responder {
 pub struct RespondingNotifier {
     pub id: NotifierId,
     pub name: String,
+    /// `None` if a later version has added it.
+    pub kind: Option<Kind>,
     /// Whether its messages arrive: not without a browser, for type webpush.
     pub is_enabled: bool,
     /// The user of a notifier of type account.
@@ -79,6 +83,7 @@ from_row!(Responder, |row| Self {
 from_row!(RespondingNotifier, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
     name: row.try_get("name")?,
+    kind: Kind::parse(row.try_get("kind")?).ok(),
     is_enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
     user: row.try_get::<Option<Uuid>, _>("user_id")?.map(UserId::from),
     is_personal: row.try_get::<Option<Uuid>, _>("owner_id")?.is_some(),
@@ -111,7 +116,7 @@ impl Store {
         let schedules = schedules.collect();
         let notifiers: Vec<RespondingNotifier> = read!(self, |db| {
             sqlx::query_as(
-                "select id, name, user_id, owner_id,
+                "select id, name, kind, user_id, owner_id,
                         case when kind = 'webpush' and not exists (
                                  select 1 from push_subscriptions p
                                  where p.user_id = notifiers.owner_id)

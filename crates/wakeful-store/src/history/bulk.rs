@@ -1,7 +1,8 @@
 //! The two writes of every check, for a whole batch: the monitor states and the
 //! heartbeats. Rows are bound as values, which takes the databases half the time
-//! of JSON. SQLite gets them in statements of three lengths, so that each is
-//! prepared once; PostgreSQL gets an array for each column.
+//! of JSON. SQLite gets them in statements of a few lengths, so that each is
+//! prepared once, and without the columns that are null in most rows;
+//! PostgreSQL gets an array for each column.
 
 use sqlx::{Error, PgConnection, SqliteConnection};
 use std::sync::LazyLock;
@@ -16,7 +17,7 @@ use crate::dialect::{OpenTx, Tx};
 use crate::monitors::json;
 
 /// The numbers of rows that a statement for SQLite can take.
-const STATEMENT_ROWS: [usize; 3] = [1, 16, 128];
+const STATEMENT_ROWS: [usize; 5] = [1, 8, 32, 64, 128];
 
 /// Records in the order of writing: neighbors together, and always in the same
 /// order, so that two writers of the same rows cannot deadlock.
@@ -41,8 +42,7 @@ pub(crate) async fn write(tx: &mut Tx, records: &[&Record]) -> Result<u64, Error
         OpenTx::Sqlite(db) => {
             let known = sqlite_states(db, &states).await?;
             let all_known = usize::try_from(known).is_ok_and(|known| known == states.len());
-            let insert = if all_known { &INSERT_HEARTBEATS } else { &INSERT_KNOWN_HEARTBEATS };
-            sqlite_heartbeats(db, insert, &heartbeats).await
+            sqlite_heartbeats(db, all_known, &heartbeats).await
         }
         OpenTx::Postgres(db) => {
             postgres_states(db, &states).await?;
@@ -118,6 +118,12 @@ impl<'a> StateRow<'a> {
             seq: record.seq,
         }
     }
+
+    /// Whether the columns that few monitors use are null.
+    fn is_plain(&self) -> bool {
+        let rare = [&self.failing, &self.warned, &self.degraded, &self.push, &self.known];
+        rare.into_iter().all(Option::is_none)
+    }
 }
 
 struct HeartbeatRow<'a> {
@@ -148,6 +154,11 @@ impl<'a> HeartbeatRow<'a> {
             readings: Some(&heartbeat.readings).filter(|one| !one.is_empty()).map(json),
         }
     }
+
+    /// Whether the columns that few monitors use are null.
+    fn is_plain(&self) -> bool {
+        self.regions.is_none() && self.readings.is_none()
+    }
 }
 
 fn micros(span: Duration) -> i64 {
@@ -173,33 +184,53 @@ impl Statement {
 }
 
 static UPDATE_STATES: LazyLock<Statement> = LazyLock::new(|| {
-    Statement::new(13, |values| {
+    update(
+        13,
+        "failing = r.column9, warned = r.column10, degraded = r.column11, push = r.column12,
+         known = r.column13",
+    )
+});
+
+/// For rows without the columns that few monitors use.
+static UPDATE_PLAIN_STATES: LazyLock<Statement> = LazyLock::new(|| {
+    update(8, "failing = null, warned = null, degraded = null, push = null, known = null")
+});
+
+fn update(columns: usize, rare: &str) -> Statement {
+    Statement::new(columns, |values| {
         format!(
             "update monitor_states
              set status = r.column2, since = r.column3, last_check = r.column4,
-                 last_message = r.column5, load_time = r.column6, failing = r.column7,
-                 warned = r.column8, seq = r.column9, blocked = r.column10,
-                 degraded = r.column11, push = r.column12, known = r.column13
+                 last_message = r.column5, load_time = r.column6, seq = r.column7,
+                 blocked = r.column8, {rare}
              from (values {values}) r
-             where monitor_states.monitor_id = r.column1 and monitor_states.seq < r.column9"
+             where monitor_states.monitor_id = r.column1 and monitor_states.seq < r.column7"
         )
     })
-});
+}
 
-static INSERT_HEARTBEATS: LazyLock<Statement> = LazyLock::new(|| insert("r.column1 is not null"));
+/// Where all monitors exist.
+const ALL: &str = "r.column1 is not null";
+/// Where some may have been deleted.
+const EXISTING: &str = "exists (select 1 from monitor_states s where s.monitor_id = r.column1)";
+const RARE_OF_HEARTBEATS: &str = "r.column8, r.column9";
 
-/// For batches in which some monitors may have been deleted.
-static INSERT_KNOWN_HEARTBEATS: LazyLock<Statement> = LazyLock::new(|| {
-    insert("exists (select 1 from monitor_states s where s.monitor_id = r.column1)")
-});
+static INSERT_HEARTBEATS: LazyLock<Statement> =
+    LazyLock::new(|| insert(9, RARE_OF_HEARTBEATS, ALL));
 
-fn insert(condition: &str) -> Statement {
-    Statement::new(9, |values| {
+static INSERT_PLAIN_HEARTBEATS: LazyLock<Statement> =
+    LazyLock::new(|| insert(7, "null, null", ALL));
+
+static INSERT_EXISTING_HEARTBEATS: LazyLock<Statement> =
+    LazyLock::new(|| insert(9, RARE_OF_HEARTBEATS, EXISTING));
+
+fn insert(columns: usize, rare: &str, condition: &str) -> Statement {
+    Statement::new(columns, |values| {
         format!(
             "insert into heartbeats
              (monitor_id, at, seq, status, message, load_time, phases, regions, readings)
              select r.column1, r.column2, r.column3, r.column4, r.column5, r.column6, r.column7,
-                    r.column8, r.column9
+                    {rare}
              from (values {values}) r
              where {condition}
              on conflict do nothing"
@@ -207,61 +238,74 @@ fn insert(condition: &str) -> Statement {
     })
 }
 
+/// The order of rows does not matter: SQLite has one writer at a time.
 async fn sqlite_states(db: &mut SqliteConnection, rows: &[StateRow<'_>]) -> Result<u64, Error> {
+    let (plain, others): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_plain());
     let mut written = 0;
-    let mut rest = rows;
-    while !rest.is_empty() {
-        let (sql, length) = UPDATE_STATES.fitting(rest.len());
-        let (chunk, remaining) = rest.split_at(length.min(rest.len()));
-        let mut query = sqlx::query(sql);
-        for row in chunk {
-            query = query
-                .bind(row.monitor)
-                .bind(row.status)
-                .bind(row.since)
-                .bind(row.last_check)
-                .bind(row.last_message)
-                .bind(row.load_time)
-                .bind(row.failing.as_deref())
-                .bind(row.warned.as_deref())
-                .bind(row.seq)
-                .bind(row.blocked)
-                .bind(row.degraded.as_deref())
-                .bind(row.push.as_deref())
-                .bind(row.known.as_deref());
+    for (statement, rows) in [(&UPDATE_PLAIN_STATES, plain), (&UPDATE_STATES, others)] {
+        let mut rest = &*rows;
+        while !rest.is_empty() {
+            let (sql, length) = statement.fitting(rest.len());
+            let (chunk, remaining) = rest.split_at(length.min(rest.len()));
+            let mut query = sqlx::query(sql);
+            for row in chunk {
+                query = query
+                    .bind(row.monitor)
+                    .bind(row.status)
+                    .bind(row.since)
+                    .bind(row.last_check)
+                    .bind(row.last_message)
+                    .bind(row.load_time)
+                    .bind(row.seq)
+                    .bind(row.blocked);
+                if !row.is_plain() {
+                    query = query
+                        .bind(row.failing.as_deref())
+                        .bind(row.warned.as_deref())
+                        .bind(row.degraded.as_deref())
+                        .bind(row.push.as_deref())
+                        .bind(row.known.as_deref());
+                }
+            }
+            // Unbound values are null, which is no monitor's id.
+            written += query.execute(&mut *db).await?.rows_affected();
+            rest = remaining;
         }
-        // Unbound values are null, which is no monitor's id.
-        written += query.execute(&mut *db).await?.rows_affected();
-        rest = remaining;
     }
     Ok(written)
 }
 
 async fn sqlite_heartbeats(
     db: &mut SqliteConnection,
-    insert: &'static Statement,
+    all_known: bool,
     rows: &[HeartbeatRow<'_>],
 ) -> Result<u64, Error> {
+    let is_plain = |row: &&HeartbeatRow<'_>| all_known && row.is_plain();
+    let (plain, others): (Vec<_>, Vec<_>) = rows.iter().partition(is_plain);
+    let of_others = if all_known { &INSERT_HEARTBEATS } else { &INSERT_EXISTING_HEARTBEATS };
     let mut written = 0;
-    let mut rest = rows;
-    while !rest.is_empty() {
-        let (sql, length) = insert.fitting(rest.len());
-        let (chunk, remaining) = rest.split_at(length.min(rest.len()));
-        let mut query = sqlx::query(sql);
-        for row in chunk {
-            query = query
-                .bind(row.monitor)
-                .bind(row.at)
-                .bind(row.seq)
-                .bind(row.status)
-                .bind(row.message)
-                .bind(row.load_time)
-                .bind(row.phases.as_deref())
-                .bind(row.regions.as_deref())
-                .bind(row.readings.as_deref());
+    for (statement, rows) in [(&INSERT_PLAIN_HEARTBEATS, plain), (of_others, others)] {
+        let mut rest = &*rows;
+        while !rest.is_empty() {
+            let (sql, length) = statement.fitting(rest.len());
+            let (chunk, remaining) = rest.split_at(length.min(rest.len()));
+            let mut query = sqlx::query(sql);
+            for row in chunk {
+                query = query
+                    .bind(row.monitor)
+                    .bind(row.at)
+                    .bind(row.seq)
+                    .bind(row.status)
+                    .bind(row.message)
+                    .bind(row.load_time)
+                    .bind(row.phases.as_deref());
+                if !is_plain(row) {
+                    query = query.bind(row.regions.as_deref()).bind(row.readings.as_deref());
+                }
+            }
+            written += query.execute(&mut *db).await?.rows_affected();
+            rest = remaining;
         }
-        written += query.execute(&mut *db).await?.rows_affected();
-        rest = remaining;
     }
     Ok(written)
 }
@@ -335,7 +379,8 @@ mod tests {
 
     #[test]
     fn the_shortest_statement_that_fits_is_used() {
-        for (rows, length) in [(1, 1), (2, 16), (16, 16), (17, 128), (128, 128), (5_000, 128)] {
+        for (rows, length) in [(1, 1), (2, 8), (8, 8), (9, 32), (65, 128), (128, 128), (5_000, 128)]
+        {
             assert_eq!(UPDATE_STATES.fitting(rows).1, length, "{rows}");
         }
     }

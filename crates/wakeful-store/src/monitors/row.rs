@@ -1,20 +1,25 @@
 //! Maps rows to monitors and seals their secrets.
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::assert::Assertions;
+use wakeful_core::certificate::IssuedWarnings;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::flapping::FlapLimit;
+use wakeful_core::health::{self, Degraded, Usual};
 use wakeful_core::id::{MonitorId, PolicyId, TeamId};
 use wakeful_core::monitors::spec::ApiSpec;
 use wakeful_core::monitors::{Description, Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::push::PushState;
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::severity::Severity;
+use wakeful_core::slo::Slo;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
-use wakeful_core::verdict::{State, Status};
+use wakeful_core::verdict::{FailureStreak, KnownValues, State, Status};
 
 use super::{LinkedNotifier, StoredMonitor, json};
 use crate::dialect::from_row;
@@ -26,16 +31,43 @@ const PING_UUID: &str = "monitors.ping_uuid";
 
 macro_rules! columns {
     () => {
-        "m.id, m.team_id, m.name, m.spec, m.secret, m.isactive, m.heartbeat_interval, m.timeout,
-         m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
-         m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
-         s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
-         s.blocked, m.severity, m.flap_outages, m.flap_within, m.policy_id,
-         m.assertions, m.evidence, m.degraded, m.slo, s.degraded, s.baseline, m.ping_uuid,
-         m.description, s.push, s.known"
+        concat!(
+            "m.id, m.team_id, m.name, m.spec, m.secret, m.isactive, m.heartbeat_interval,
+             m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
+             m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
+             s.last_check, s.last_message, s.load_time, s.seq, s.blocked, m.severity,
+             m.flap_outages, m.flap_within, m.policy_id, m.ping_uuid, m.description, ",
+            $crate::monitors::row::rare_columns!()
+        )
     };
 }
 pub(super) use columns;
+
+/// The columns that are null for most monitors, as the JSON of a `Rare`, or null if all of them
+/// are: SQLite's driver allocates memory for each column of each row, also for a null.
+macro_rules! rare_columns {
+    () => {
+        "case when coalesce(cast(m.timeout as text), cast(m.retry_interval as text), s.failing,
+                            s.warned, m.assertions, m.evidence, m.degraded, m.slo, s.degraded,
+                            s.baseline, s.push, s.known) is null
+         then null
+         else '[' || coalesce(cast(m.timeout as text), 'null')
+              || ',' || coalesce(cast(m.retry_interval as text), 'null')
+              || ',' || coalesce(s.failing, 'null')
+              || ',' || coalesce(s.warned, 'null')
+              || ',' || coalesce(m.assertions, 'null')
+              || ',' || coalesce('\"' || m.evidence || '\"', 'null')
+              || ',' || coalesce(m.degraded, 'null')
+              || ',' || coalesce(m.slo, 'null')
+              || ',' || coalesce(s.degraded, 'null')
+              || ',' || coalesce(s.baseline, 'null')
+              || ',' || coalesce(s.push, 'null')
+              || ',' || coalesce(s.known, 'null')
+              || ']'
+         end"
+    };
+}
+pub(super) use rare_columns;
 
 /// Each monitor with its state. SQLite never reorders a cross join: the monitors
 /// are looked up first, whatever the planner would prefer.
@@ -54,8 +86,6 @@ pub(super) struct Row {
     secret: Option<Vec<u8>>,
     isactive: bool,
     heartbeat_interval: i64,
-    timeout: Option<i64>,
-    retry_interval: Option<i64>,
     resend_interval: i64,
     retries: i64,
     upside_down_mode: bool,
@@ -71,24 +101,33 @@ pub(super) struct Row {
     last_check: Option<i64>,
     last_message: String,
     load_time: Option<i64>,
-    failing: Option<String>,
-    warned: Option<String>,
     seq: i64,
     blocked: bool,
     severity: String,
     flap_outages: i64,
     flap_within: i64,
     policy: Option<Uuid>,
-    assertions: Option<String>,
-    evidence: Option<String>,
-    degraded: Option<String>,
-    slo: Option<String>,
-    health: Option<String>,
-    baseline: Option<String>,
     ping_uuid: Option<Vec<u8>>,
     description: Option<String>,
-    push: Option<String>,
-    known: Option<String>,
+    /// The JSON of a `Rare`.
+    rare: Option<String>,
+}
+
+/// What only some monitors have, in the order of `rare_columns`.
+#[derive(Default, Deserialize)]
+struct Rare {
+    timeout: Option<i64>,
+    retry_interval: Option<i64>,
+    failing: Option<Box<FailureStreak>>,
+    warned: Option<IssuedWarnings>,
+    assertions: Option<Assertions>,
+    evidence: Option<String>,
+    degraded: Option<Box<Degraded>>,
+    slo: Option<Slo>,
+    health: Option<Box<health::Row>>,
+    usual: Option<Usual>,
+    push: Option<Box<PushState>>,
+    known: Option<Box<KnownValues>>,
 }
 
 // By position: names would be looked up for each column of each row.
@@ -100,48 +139,42 @@ from_row!(Row, |row| Self {
     secret: row.try_get(4)?,
     isactive: row.try_get(5)?,
     heartbeat_interval: row.try_get(6)?,
-    timeout: row.try_get(7)?,
-    retry_interval: row.try_get(8)?,
-    resend_interval: row.try_get(9)?,
-    retries: row.try_get(10)?,
-    upside_down_mode: row.try_get(11)?,
-    tags: row.try_get(12)?,
-    regions: row.try_get(13)?,
-    quorum: row.try_get(14)?,
-    push_token: row.try_get(15)?,
-    revision: row.try_get(16)?,
-    created: row.try_get(17)?,
-    modified: row.try_get(18)?,
-    status: row.try_get(19)?,
-    since: row.try_get(20)?,
-    last_check: row.try_get(21)?,
-    last_message: row.try_get(22)?,
-    load_time: row.try_get(23)?,
-    failing: row.try_get(24)?,
-    warned: row.try_get(25)?,
-    seq: row.try_get(26)?,
-    blocked: row.try_get(27)?,
-    severity: row.try_get(28)?,
-    flap_outages: row.try_get(29)?,
-    flap_within: row.try_get(30)?,
-    policy: row.try_get(31)?,
-    assertions: row.try_get(32)?,
-    evidence: row.try_get(33)?,
-    degraded: row.try_get(34)?,
-    slo: row.try_get(35)?,
-    health: row.try_get(36)?,
-    baseline: row.try_get(37)?,
-    ping_uuid: row.try_get(38)?,
-    description: row.try_get(39)?,
-    push: row.try_get(40)?,
-    known: row.try_get(41)?,
+    resend_interval: row.try_get(7)?,
+    retries: row.try_get(8)?,
+    upside_down_mode: row.try_get(9)?,
+    tags: row.try_get(10)?,
+    regions: row.try_get(11)?,
+    quorum: row.try_get(12)?,
+    push_token: row.try_get(13)?,
+    revision: row.try_get(14)?,
+    created: row.try_get(15)?,
+    modified: row.try_get(16)?,
+    status: row.try_get(17)?,
+    since: row.try_get(18)?,
+    last_check: row.try_get(19)?,
+    last_message: row.try_get(20)?,
+    load_time: row.try_get(21)?,
+    seq: row.try_get(22)?,
+    blocked: row.try_get(23)?,
+    severity: row.try_get(24)?,
+    flap_outages: row.try_get(25)?,
+    flap_within: row.try_get(26)?,
+    policy: row.try_get(27)?,
+    ping_uuid: row.try_get(28)?,
+    description: row.try_get(29)?,
+    rare: row.try_get(30)?,
 });
 
 impl Row {
     /// The monitor without its notifiers and its push token, which checks do not
     /// need.
     pub(super) fn without_links(&self, keyring: &Keyring) -> Result<StoredMonitor> {
-        let mut spec: Spec = serde_json::from_str(&self.spec).map_err(|_| damaged())?;
+        let mut rare: Rare = match &self.rare {
+            Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
+            None => Rare::default(),
+        };
+        let state = self.state(&mut rare)?;
+        let mut spec = Spec::from_json(&self.spec).map_err(|_| damaged())?;
         if let Some(sealed) = &self.secret {
             let secrets = unseal(keyring, SECRET, self.id, sealed)?;
             spec.restore(&secrets).ok_or_else(damaged)?;
@@ -156,32 +189,29 @@ impl Row {
                 .ok()
                 .and_then(|seconds| Interval::of_api(seconds).ok())
                 .ok_or_else(damaged)?,
-            timeout: self.timeout.map(seconds),
+            timeout: rare.timeout.map(seconds),
             retries: u16::try_from(self.retries).map_err(|_| damaged())?,
-            retry_interval: self.retry_interval.map(seconds),
+            retry_interval: rare.retry_interval.map(seconds),
             resend_interval: Some(seconds(self.resend_interval)).filter(|span| !span.is_zero()),
             severity: Severity::parse(&self.severity).map_err(|_| damaged())?,
             policy: self.policy.map(PolicyId::from),
             upside_down_mode: self.upside_down_mode,
-            tags: serde_json::from_str::<Tags>(&self.tags).map_err(|_| damaged())?,
+            tags: Tags::from_json(&self.tags).map_err(|_| damaged())?,
             notifiers: Vec::new(),
             depends_on: Vec::new(),
             flapping: FlapLimit {
                 outages: u32::try_from(self.flap_outages).map_err(|_| damaged())?,
                 within: seconds(self.flap_within),
             },
-            regions: serde_json::from_str::<Regions>(&self.regions).map_err(|_| damaged())?,
+            regions: Regions::from_json(&self.regions).map_err(|_| damaged())?,
             quorum: Quorum::parse(&self.quorum).map_err(|_| damaged())?,
-            assertions: match &self.assertions {
-                Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
-                None => Vec::new(),
-            },
-            evidence: match &self.evidence {
+            assertions: rare.assertions.unwrap_or_default(),
+            evidence: match &rare.evidence {
                 Some(text) => EvidenceLevel::parse(text).map_err(|_| damaged())?,
                 None => EvidenceLevel::default(),
             },
-            degraded: maybe_json(self.degraded.as_deref())?,
-            slo: maybe_json(self.slo.as_deref())?,
+            degraded: rare.degraded,
+            slo: rare.slo,
             push_token: None,
             ping_uuid: None,
             description: match &self.description {
@@ -193,8 +223,8 @@ impl Row {
         };
         Ok(StoredMonitor {
             monitor,
-            state: self.state()?,
-            usual: maybe_json(self.baseline.as_deref())?,
+            state,
+            usual: rare.usual,
             seq: self.seq,
             revision: self.revision,
             unreadable: false,
@@ -243,8 +273,7 @@ impl Row {
         Ok(StoredMonitor { monitor, state, usual: None, seq, revision, unreadable: true })
     }
 
-    fn state(&self) -> Result<State> {
-        let warned = self.warned.as_deref().map(serde_json::from_str).transpose();
+    fn state(&self, rare: &mut Rare) -> Result<State> {
         Ok(State {
             status: Status::parse(&self.status).ok_or_else(damaged)?,
             since: self.since.map(Millis),
@@ -254,11 +283,11 @@ impl Row {
             load_time: self
                 .load_time
                 .map(|span| Duration::from_micros(span.max(0).cast_unsigned())),
-            failing: maybe_json(self.failing.as_deref())?,
-            warned: warned.map_err(|_| damaged())?.unwrap_or_default(),
-            degraded: maybe_json(self.health.as_deref())?,
-            push: maybe_json(self.push.as_deref())?,
-            known: maybe_json(self.known.as_deref())?,
+            failing: rare.failing.take(),
+            warned: rare.warned.take().unwrap_or_default(),
+            degraded: rare.health.take(),
+            push: rare.push.take(),
+            known: rare.known.take(),
         })
     }
 
@@ -277,10 +306,6 @@ impl Row {
         }
         Ok(stored)
     }
-}
-
-fn maybe_json<T: DeserializeOwned>(text: Option<&str>) -> Result<Option<T>> {
-    text.map(serde_json::from_str).transpose().map_err(|_| damaged())
 }
 
 /// A monitor's spec and secrets as stored.

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Change};
-use wakeful_core::id::{EventId, IncidentId, IncidentUpdateId, NodeId, StatuspageId, SubscriberId};
+use wakeful_core::id::{
+    EventId, IncidentId, IncidentUpdateId, NodeId, StatuspageId, SubscriberId, TeamId,
+};
 use wakeful_core::statuspages::incident::Incident;
 use wakeful_core::statuspages::mailing::{Plan, WaitingMessage, plan};
 use wakeful_core::statuspages::subscriber::{
@@ -16,7 +18,7 @@ use super::events::PageQueue;
 use super::incidents::object as incident_object;
 use super::subscriber_rows::{SubscriberRow, subscriber_columns};
 use crate::claims::{count_claim, crashes, crashes_before};
-use crate::deletion::deleted_pages;
+use crate::deletion::{deleted_pages, deleted_teams};
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::json;
 use crate::{AuditContext, NewEntry, Result, Store, TeamStore};
@@ -25,6 +27,18 @@ use crate::{AuditContext, NewEntry, Result, Store, TeamStore};
 const MAX_WAITING: i64 = 200;
 /// The most failed deliveries of an update that are listed.
 const MAX_LISTED_FAILURES: i64 = 100;
+
+/// A page with messages that may be sent now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DuePage {
+    pub page: StatuspageId,
+    pub team: TeamId,
+}
+
+from_row!(DuePage, |row| Self {
+    page: row.try_get::<Uuid, _>("page_id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+});
 
 /// A subscriber with messages that may be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,11 +157,51 @@ macro_rules! by_events {
     };
 }
 impl Store {
-    /// Subscribers with messages that are due, the longest waiting first; none of these pages.
+    /// The pages with messages that are due, the longest waiting first. However many messages
+    /// wait, it reads only a few of each page.
+    pub async fn pages_with_due_messages(
+        &self,
+        queue: PageQueue,
+        now: Millis,
+    ) -> Result<Vec<DuePage>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(concat!(
+                "with recursive waiting(page_id) as (
+                     select (select d.page_id from statuspage_deliveries d
+                             where d.queue = $1 and d.next_try is not null
+                             order by d.page_id limit 1)
+                     union all
+                     select (select d.page_id from statuspage_deliveries d
+                             where d.queue = $1 and d.next_try is not null
+                             and d.page_id > w.page_id
+                             order by d.page_id limit 1)
+                     from waiting w where w.page_id is not null)
+                 select q.page_id, p.team_id
+                 from (select w.page_id,
+                              (select d.next_try from statuspage_deliveries d
+                               where d.queue = $1 and d.page_id = w.page_id
+                               and d.next_try <= $2 and d.lease_until <= $2
+                               order by d.next_try limit 1) as due
+                       from waiting w where w.page_id is not null) q
+                 join statuspages p on p.id = q.page_id
+                 where q.due is not null and p.team_id not in ",
+                deleted_teams!(),
+                " order by q.due, q.page_id"
+            ))
+            .bind(queue.as_str())
+            .bind(now.0)
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// Subscribers of a page with messages that are due, the longest waiting first; none of
+    /// these. At most `limit` messages are read, of which a subscriber may have several.
     pub async fn due_subscribers(
         &self,
         queue: PageQueue,
-        without: &[StatuspageId],
+        page: StatuspageId,
+        without: &[SubscriberId],
         now: Millis,
         limit: u32,
     ) -> Result<Vec<DueSubscriber>> {
@@ -157,26 +211,24 @@ impl Store {
                 "select d.subscriber_id, d.page_id, ",
                 crashes!("$5"),
                 " from statuspage_deliveries d
-                 where d.queue = $1 and d.next_try <= $2 and d.lease_until <= $2
-                 and d.page_id not in (select unhex(value) from json_each($3))
-                 and d.page_id not in ",
-                deleted_pages!(),
-                " order by d.next_try limit $4"
+                 where d.queue = $1 and d.page_id = $6
+                 and d.next_try <= $2 and d.lease_until <= $2
+                 and d.subscriber_id not in (select unhex(value) from json_each($3))
+                 order by d.next_try limit $4"
             ),
             postgres: concat!(
                 "select d.subscriber_id, d.page_id, ",
                 crashes!("$5"),
                 " from statuspage_deliveries d
-                 where d.queue = $1 and d.next_try <= $2 and d.lease_until <= $2
-                 and d.page_id not in (
+                 where d.queue = $1 and d.page_id = $6
+                 and d.next_try <= $2 and d.lease_until <= $2
+                 and d.subscriber_id not in (
                      select cast(value as uuid) from json_array_elements_text(cast($3 as json)))
-                 and d.page_id not in ",
-                deleted_pages!(),
-                " order by d.next_try limit $4"
+                 order by d.next_try limit $4"
             )
         );
         let without: Vec<String> =
-            without.iter().map(|page| page.uuid().simple().to_string()).collect();
+            without.iter().map(|one| one.uuid().simple().to_string()).collect();
         let mut rows: Vec<DueSubscriber> = read!(self, |db| {
             sqlx::query_as(sql)
                 .bind(queue.as_str())
@@ -184,6 +236,7 @@ impl Store {
                 .bind(json(&without))
                 .bind(i64::from(limit))
                 .bind(self.node.map(NodeId::uuid))
+                .bind(page.uuid())
                 .fetch_all(db)
                 .await
         })?;

@@ -13,9 +13,21 @@ use wakeful_core::statuspages::subscriber::{
 };
 use wakeful_core::time::Millis;
 
-use crate::claims::{count_claim, crashes_before};
+use crate::claims::{count_claim, crashes_before, undo_claim};
 use crate::dialect::{Tx, either, from_row, read, within, write, write_lazily};
 use crate::{Result, Store};
+
+/// An event whose deliveries are not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenEvent {
+    pub id: EventId,
+    pub team: TeamId,
+}
+
+from_row!(OpenEvent, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+});
 
 /// An event whose deliveries only this caller writes until the lease ends.
 #[derive(Clone, Debug)]
@@ -155,9 +167,33 @@ fn reminder<'a>(
 }
 
 impl Store {
-    /// Claims the oldest event whose deliveries are not written, in the order of each incident.
+    /// The oldest event of each team whose deliveries may be written now, the oldest of all first.
+    pub async fn open_statuspage_events(&self, now: Millis) -> Result<Vec<OpenEvent>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select w.id, w.team_id
+                 from (select e.id, p.team_id,
+                              row_number() over (partition by p.team_id order by e.id) as place
+                       from statuspage_events e
+                       join statuspages p on p.id = e.page_id
+                       where e.completed is null and e.lease_until <= $1
+                       and not exists (
+                           select 1 from statuspage_events o
+                           where o.incident_id = e.incident_id and o.page_id = e.page_id
+                           and o.completed is null and o.sequence < e.sequence)) w
+                 where w.place = 1
+                 order by w.id",
+            )
+            .bind(now.0)
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// Claims an event whose deliveries are not written, in the order of its incident.
     pub async fn claim_statuspage_event(
         &self,
+        event: EventId,
         now: Millis,
         lease: Millis,
     ) -> Result<Option<ClaimedEvent>> {
@@ -166,16 +202,12 @@ impl Store {
                 "update statuspage_events
                  set lease_until = $2, ",
                 count_claim!("$3"),
-                " where id = (
-                     select e.id from statuspage_events e
-                     where e.completed is null and e.lease_until <= $1
-                     and not exists (
-                         select 1 from statuspage_events o
-                         where o.incident_id = e.incident_id and o.page_id = e.page_id
-                         and o.completed is null and o.sequence < e.sequence)
-                     order by e.id
-                     limit 1)
-                 and lease_until <= $1 and completed is null
+                " where id = $4 and lease_until <= $1 and completed is null
+                 and not exists (
+                     select 1 from statuspage_events o
+                     where o.incident_id = statuspage_events.incident_id
+                     and o.page_id = statuspage_events.page_id
+                     and o.completed is null and o.sequence < statuspage_events.sequence)
                  returning id, page_id, incident_id, update_id, progress, lease_until, sequence,
                      claims,
                      (select p.team_id from statuspages p
@@ -184,8 +216,49 @@ impl Store {
             .bind(now.0)
             .bind(lease.0)
             .bind(self.node.map(NodeId::uuid))
+            .bind(event.uuid())
             .fetch_optional(db)
             .await
+        })?)
+    }
+
+    /// Ends the claim of an event of which a part is written, so that other teams have their turn
+    /// before the rest is.
+    pub async fn release_statuspage_event(&self, event: &ClaimedEvent) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query(concat!(
+                "update statuspage_events set ",
+                undo_claim!(),
+                " where id = $1 and lease_until = $2 and completed is null"
+            ))
+            .bind(event.id.uuid())
+            .bind(event.lease.0)
+            .execute(db)
+            .await
+            .map(drop)
+        })?;
+        Ok(())
+    }
+
+    /// How many active subscribers published pages have, each page on its own.
+    pub async fn count_active_subscribers(&self, pages: &[StatuspageId]) -> Result<i64> {
+        let sql = either!(
+            self,
+            sqlite: "select count(*) from statuspages p
+                     join subscribers s on s.page_id = p.id
+                     where p.published and s.state = 'active'
+                     and p.id in (select unhex(value) from json_each($1))",
+            postgres: "select count(*) from statuspages p
+                     join subscribers s on s.page_id = p.id
+                     where p.published and s.state = 'active'
+                     and p.id in (
+                         select cast(value as uuid)
+                         from json_array_elements_text(cast($1 as json)))"
+        );
+        let pages: Vec<String> =
+            pages.iter().map(|page| page.uuid().simple().to_string()).collect();
+        Ok(read!(self, |db| {
+            sqlx::query_scalar(sql).bind(crate::monitors::json(&pages)).fetch_one(db).await
         })?)
     }
 

@@ -8,6 +8,7 @@ use wakeful_core::heartbeat::{Beat, Heartbeat, Phases};
 use wakeful_core::id::{MailId, MonitorId, NotifierId, SessionId, TeamId, UserId};
 use wakeful_core::monitors::spec::{Headers, Hostname, TcpSpec};
 use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::{
     Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec, webhook,
 };
@@ -117,6 +118,15 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
 }
 
 pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> NotifierId {
+    notifier_with(store, team, name, MessageRules::default()).await
+}
+
+pub(crate) async fn notifier_with(
+    store: &Store,
+    team: TeamId,
+    name: &str,
+    messages: MessageRules,
+) -> NotifierId {
     let notifier = Notifier {
         id: NotifierId::new(NOW, next()),
         team,
@@ -131,7 +141,7 @@ pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> Notifie
         disabled: None,
         isdefault: false,
         group_wait: 0,
-        messages: Default::default(),
+        messages,
         attempts: Default::default(),
         revision: 1,
         created: NOW,

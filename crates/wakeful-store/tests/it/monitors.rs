@@ -1,9 +1,13 @@
 //! Saving, listing and deleting monitors.
 
+use std::time::Duration;
+use wakeful_core::evidence::EvidenceLevel;
+use wakeful_core::health::Degraded;
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
 use wakeful_core::monitors::{Kind, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
+use wakeful_core::slo::Slo;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Health, Status};
 use wakeful_store::{AdminAuthority, Deleter, MemberOutcome, MonitorQuery, SaveOutcome, Store};
@@ -14,6 +18,7 @@ use crate::on_both;
 
 on_both! {
     a_monitor_is_read_as_it_was_saved => reads_back;
+    settings_that_few_monitors_have_are_read_as_they_were_saved => rare_settings;
     a_monitor_of_another_team_does_not_exist => apart;
     an_unknown_notifier_saves_nothing => unknown_notifiers;
     a_list_contains_the_matching_monitors => filters;
@@ -77,6 +82,39 @@ async fn reads_back(store: Store) {
     let (read, _) =
         store.team(&whole(team)).monitor(changed.id).await.expect("read").expect("there");
     assert_eq!((read.monitor, read.revision), (changed, 2));
+}
+
+async fn rare_settings(store: Store) {
+    let team = team(&store).await;
+    let usual = |name: &str| Monitor { timeout: None, retry_interval: None, ..monitor(team, name) };
+    let slo = Slo { degraded_is_down: true, ..Slo::of(99_900) };
+    let degraded = Some(Box::new(Degraded { slow: 500, ..Degraded::default() }));
+    let monitors = [
+        usual("none"),
+        Monitor { timeout: Some(Duration::from_secs(7)), ..usual("timeout") },
+        Monitor { retry_interval: Some(Duration::from_secs(3)), ..usual("retries") },
+        Monitor { evidence: EvidenceLevel::Head, ..usual("evidence") },
+        Monitor { degraded: degraded.clone(), ..usual("degraded") },
+        Monitor { slo: Some(slo), ..usual("slo") },
+        Monitor {
+            timeout: Some(Duration::from_secs(7)),
+            evidence: EvidenceLevel::None,
+            degraded,
+            slo: Some(slo),
+            ..usual("several")
+        },
+    ];
+    for saved in &monitors {
+        store.team(&whole(team)).add_monitor(saved, &system()).await.expect("saved");
+    }
+    let listed = store.team(&whole(team)).monitors(&MonitorQuery::default()).await.expect("read");
+    let listed: Vec<Monitor> = listed.into_iter().map(|(stored, _)| stored.monitor).collect();
+    assert_eq!(listed, monitors);
+    let mut loaded = store.active_monitors(None, None).await.expect("read");
+    loaded.retain(|stored| stored.monitor.team == team);
+    loaded.sort_by_key(|stored| stored.monitor.id);
+    let loaded: Vec<Monitor> = loaded.into_iter().map(|stored| stored.monitor).collect();
+    assert_eq!(loaded, monitors);
 }
 
 async fn apart(store: Store) {

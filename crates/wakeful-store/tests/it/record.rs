@@ -3,13 +3,17 @@
 use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::id::{AlertId, EventId, MonitorId, TeamId};
 use wakeful_core::monitors::Monitor;
+use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::observation::Certificate;
+use wakeful_core::routing::Rule;
+use wakeful_core::selector::{Selector, SelectorParts};
+use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::{NewEvent, Record, Store};
 use wakeful_testkit::{process_alerts, system, whole};
 
-use crate::fixture::{NOW, monitor, next, notifier, passing, team};
+use crate::fixture::{NOW, monitor, next, notifier, notifier_with, passing, team};
 use crate::heartbeats::everything;
 use crate::on_both;
 
@@ -18,6 +22,7 @@ on_both! {
     an_older_state_does_not_replace_a_newer_one => older;
     a_deleted_monitor_is_skipped => deleted;
     an_outage_opens_closes_and_is_sent_to_each_notifier => outage;
+    an_outage_that_ends_before_it_is_reported_is_over_for_all_who_were_notified => brief_outage;
     active_monitors_are_read_in_pages => pages;
     the_newest_certificate_is_stored_in_whatever_order_they_arrive => certificates;
 }
@@ -44,6 +49,15 @@ pub(crate) fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
         alert,
         body: r#"{"a":"\u0000"}"#.into(),
     });
+    record
+}
+
+/// The second result of a monitor, which ends its outage.
+fn up(monitor: MonitorId, alert: AlertId, ended: Millis) -> Record {
+    let mut record = passing(monitor, 2, ended);
+    record.closes = Some((alert, ended));
+    let id = EventId::new(ended, next());
+    record.events.push(NewEvent { id, kind: "monitor.up", alert, body: "{}".into() });
     record
 }
 
@@ -165,14 +179,7 @@ async fn outage(store: Store) {
     assert_eq!((first.attempts, first.next_try), (0, Some(NOW)));
 
     let ended = Millis(NOW.0 + 60_000);
-    let mut closes = passing(saved_monitor.id, 2, ended);
-    closes.closes = Some((alert.id, ended));
-    closes.events.push(NewEvent {
-        id: EventId::new(ended, next()),
-        kind: "monitor.up",
-        alert: alert.id,
-        body: "{}".into(),
-    });
+    let closes = up(saved_monitor.id, alert.id, ended);
     store.record(&[closes]).await.expect("recorded");
     assert_eq!(process_alerts(&store, ended).await, 1);
     let listed = store
@@ -184,6 +191,54 @@ async fn outage(store: Store) {
     assert_eq!((listed[0].alert.ended, listed[0].deliveries.len()), (Some(ended), 4));
     let older = store.team(&whole(team)).alerts(Some(alert.id), None).await.expect("read");
     assert!(older.is_empty());
+}
+
+async fn brief_outage(store: Store) {
+    let team = team(&store).await;
+    let linked = notifier(&store, team, "linked").await;
+    let added = notifier(&store, team, "added").await;
+    let urgent_only = MessageRules { min_severity: Severity::Critical, ..MessageRules::default() };
+    let urgent = notifier_with(&store, team, "urgent", urgent_only).await;
+    let saved_monitor = Monitor { notifiers: vec![linked], ..monitor(team, "site") };
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
+    let all = SelectorParts { everything: true, ..SelectorParts::default() };
+    let rule = Rule {
+        name: "all".into(),
+        selector: Selector::new(all).expect("valid"),
+        severities: Vec::new(),
+        kinds: Vec::new(),
+        hours: None,
+        notifiers: vec![added, urgent],
+        policy: None,
+        severity: None,
+        stop: false,
+    };
+    let before = store.team(&whole(team)).routing().await.expect("read");
+    let saved = store.team(&whole(team)).save_routing(&before, &[rule], NOW, &system()).await;
+    assert!(saved.expect("saved"));
+
+    let mut opens = down(team, saved_monitor.id, 1);
+    opens.opens[0].severity = Severity::Warning;
+    let alert = opens.opens[0].id;
+    let ended = Millis(NOW.0 + 20_000);
+    let closes = up(saved_monitor.id, alert, ended);
+    store.record(&[opens]).await.expect("recorded");
+    store.record(&[closes]).await.expect("recorded");
+    assert_eq!(process_alerts(&store, ended).await, 1);
+    let listed = store.team(&whole(team)).alerts(None, None).await.expect("read");
+    let mut sent: Vec<(&str, &str)> = listed[0]
+        .deliveries
+        .iter()
+        .map(|delivery| (delivery.notifier_name.as_str(), delivery.kind.as_str()))
+        .collect();
+    sent.sort_unstable();
+    let expected = [
+        ("added", "monitor.down"),
+        ("added", "monitor.up"),
+        ("linked", "monitor.down"),
+        ("linked", "monitor.up"),
+    ];
+    assert_eq!(sent, expected);
 }
 
 async fn pages(store: Store) {

@@ -117,7 +117,9 @@ fn subscriber(page: StatuspageId, number: usize) -> Subscriber {
 async fn fan_out(store: &Store) -> usize {
     let mut events = 0;
     let lease = NOW.after(Duration::from_secs(60));
-    while let Some(event) = store.claim_statuspage_event(NOW, lease).await.expect("claimed") {
+    while let Some(next) = store.open_statuspage_events(NOW).await.expect("read").first().copied() {
+        let claimed = store.claim_statuspage_event(next.id, NOW, lease).await.expect("claimed");
+        let event = claimed.expect("nobody else claims it");
         let candidates = store.candidates(event.page, None, 1_000).await.expect("read");
         let deliveries: Vec<NewPageDelivery> = candidates
             .iter()
@@ -134,8 +136,12 @@ async fn fan_out(store: &Store) -> usize {
 }
 
 async fn due(store: &Store) -> usize {
-    let due = store.due_subscribers(PageQueue::Mail, &[], LATER, 1_000);
-    due.await.expect("read").len()
+    let mut due = 0;
+    for one in store.pages_with_due_messages(PageQueue::Mail, LATER).await.expect("read") {
+        let found = store.due_subscribers(PageQueue::Mail, one.page, &[], LATER, 1_000);
+        due += found.await.expect("read").len();
+    }
+    due
 }
 
 /// Whether events, and messages, are to be handled.
@@ -249,5 +255,49 @@ wakeful_testkit::both_databases! {
         for table in ["statuspages", "subscribers", "incidents", "statuspage_events", "teams"] {
             assert_eq!(database.rows(table).await, 0, "{table}");
         }
+    }
+    async fn each_team_has_an_event_to_write_however_many_another_has(setup: Setup) {
+        let database = setup.database().await;
+        let store = database.open().await;
+        let mut teams = Vec::new();
+        for (slug, incidents) in [("many", 20), ("few", 1)] {
+            let (team, ..) = sign_up(&store).await;
+            let ours = store.team(&whole(team));
+            let page = page(team, slug);
+            ours.add_statuspage(&page, None, &system()).await.expect("saved");
+            let one = subscriber(page.id, 1);
+            let digest = store.subscriber_digests(&[7; 32]).await.expect("a secret");
+            let digest = digest.of(one.kind, &one.recipient.address);
+            let imported = ours.import_subscribers(page.id, &[(one, digest)], None, &system()).await;
+            imported.expect("read").expect("imported");
+            for _ in 0..incidents {
+                let incident = incident(team, slug, &[page.id]);
+                ours.add_incident(&incident, &system()).await.expect("saved");
+            }
+            teams.push(team);
+        }
+        let open = async || {
+            let open = store.open_statuspage_events(NOW).await.expect("read");
+            let mut teams: Vec<TeamId> = open.iter().map(|event| event.team).collect();
+            teams.sort_unstable();
+            (open, teams)
+        };
+        teams.sort_unstable();
+        let (first, of) = open().await;
+        assert_eq!(of, teams, "one of each");
+        // One that is released after a part is open again, for any node, and not suspect.
+        let lease = NOW.after(Duration::from_secs(60));
+        let claimed = store.claim_statuspage_event(first[0].id, NOW, lease).await.expect("claimed");
+        let claimed = claimed.expect("it is open");
+        let again = store.claim_statuspage_event(first[0].id, NOW, lease).await.expect("tried");
+        assert!(again.is_none(), "it is claimed");
+        let one = SubscriberId::new(NOW, next());
+        assert!(store.add_page_deliveries(&claimed, &[], Some(one), NOW).await.expect("added"));
+        store.release_statuspage_event(&claimed).await.expect("released");
+        assert!(open().await.0.contains(&first[0]));
+        let other = database.open().await;
+        let claimed = other.claim_statuspage_event(first[0].id, NOW, lease).await.expect("claimed");
+        let claimed = claimed.expect("it is open");
+        assert_eq!((claimed.progress, claimed.crashes), (Some(one), 0));
     }
 }

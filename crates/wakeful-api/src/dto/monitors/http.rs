@@ -10,6 +10,7 @@ use wakeful_core::monitors::spec::{
 };
 use wakeful_core::secret::Secret;
 
+use super::append::{append_object, value};
 use super::client_certificate::{ClientCertificateBody, SaveClientCertificate};
 use super::http_options::{Oauth2Body, SaveOauth2};
 use super::request::texts;
@@ -103,6 +104,47 @@ pub(crate) struct HttpBody<'a> {
     version: &'static str,
     cache_buster: bool,
     max_body: u32,
+}
+
+impl HttpBody<'_> {
+    fn append_to(&self, text: &mut Vec<u8>) {
+        append_object!(
+            text,
+            self,
+            HttpBody {
+                value keyword,
+                value url,
+                value certificate_expiry_notification,
+                value ignore_tls_error,
+                value method,
+                value authentication_type,
+                value username,
+                value body,
+                value headers,
+                value accepted_status_codes,
+                value max_redirects,
+                value oauth2,
+                value client_certificate,
+                value ca,
+                value cookies,
+                value proxy,
+                value version,
+                value cache_buster,
+                value max_body,
+            }
+        );
+    }
+}
+
+/// Appends the field `http` of a monitor.
+pub(super) fn http_body(text: &mut Vec<u8>, key: &'static str, http: &Option<HttpBody<'_>>) {
+    match http {
+        Some(http) => {
+            text.extend_from_slice(key.as_bytes());
+            http.append_to(text);
+        }
+        None => value(text, key, http),
+    }
 }
 
 /// How many bytes of a body are read unless `max_body` says otherwise.

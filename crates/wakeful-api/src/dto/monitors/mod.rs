@@ -1,9 +1,11 @@
 //! Monitors in JSON. Each type of monitor has a file with its fields in requests and
 //! responses; this file lists the types and has the fields of all of them. `request` reads
 //! complete and partial changes, `MonitorBody` has the form that `request` accepts unchanged,
-//! `row` is the short form for long lists, and `bulk` changes many monitors in one call.
+//! `row` is the short form for long lists, `append` writes the long form to them, and `bulk` changes
+//! many monitors in one call.
 
 pub(crate) mod api;
+pub(crate) mod append;
 pub(crate) mod assertions;
 pub(crate) mod bulk;
 pub(crate) mod certificate;
@@ -33,12 +35,13 @@ use wakeful_core::time::Millis;
 use wakeful_engine::{LinkedNotifier, MonitorView};
 
 use self::api::{ApiBody, SaveApi};
+use self::append::{append_object, present, value};
 use self::assertions::{AssertionBody, SaveAssertion};
 use self::dns::{DnsBody, SaveDns};
 use self::domain::{DomainBody, SaveDomain};
 use self::group::{GroupBody, SaveGroup};
 use self::health::{DegradedBody, SaveDegraded, SaveSlo, SloBody};
-use self::http::{HttpBody, SaveHttp};
+use self::http::{HttpBody, SaveHttp, http_body};
 use self::ping::{PingBody, SavePing};
 use self::request::{TextOrList, TextOrNumber};
 use self::response::{blocked, millis, ping_url, push_url};
@@ -410,6 +413,72 @@ impl<'a> MonitorBody<'a> {
             redacted: view.redacted.then_some(true),
             unreadable: None,
         }
+    }
+
+    /// Appends it as JSON: the same bytes as those of `Serialize`.
+    pub(crate) fn append_to(&self, text: &mut Vec<u8>) {
+        append_object!(
+            text,
+            self,
+            MonitorBody {
+                value monitorid,
+                value r#type,
+                value isactive,
+                value name,
+                http_body http,
+                value dns,
+                value ping,
+                value tls,
+                value domain,
+                value hostname,
+                value port,
+                value ip_family,
+                value resolver,
+                value connect_to,
+                value notifiers,
+                value heartbeat_interval,
+                value upside_down_mode,
+                value tags,
+                value status,
+                value status_since,
+                value last_check,
+                value last_message,
+                present blocked,
+                value load_time,
+                value created,
+                value modified,
+                value revision,
+                value timeout,
+                value retries,
+                value retry_interval,
+                value resend_interval,
+                value severity,
+                value policyid,
+                value grace,
+                value regions,
+                value quorum,
+                value assertions,
+                value evidence,
+                value degraded,
+                value slo,
+                value health,
+                value degraded_since,
+                value degraded_cause,
+                value reason,
+                value push_url,
+                value ping_url,
+                value api,
+                value description,
+                value depends_on,
+                value dependents,
+                value flap_outages,
+                value flap_within,
+                value group,
+                value maintenance,
+                present redacted,
+                present unreadable,
+            }
+        );
     }
 }
 

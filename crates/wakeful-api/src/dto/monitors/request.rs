@@ -323,8 +323,8 @@ mod tests {
         fields.finish(read).map_err(|error| error.field_names())
     }
 
-    fn shown(monitor: &Monitor) -> Value {
-        let view = MonitorView {
+    fn view(monitor: &Monitor) -> MonitorView {
+        MonitorView {
             monitor: monitor.clone(),
             state: State::default(),
             revision: 1,
@@ -335,8 +335,11 @@ mod tests {
             maintenance: None,
             redacted: false,
             unreadable: false,
-        };
-        serde_json::to_value(MonitorBody::of(&view, "http://x")).unwrap()
+        }
+    }
+
+    fn shown(monitor: &Monitor) -> Value {
+        serde_json::to_value(MonitorBody::of(&view(monitor), "http://x")).unwrap()
     }
 
     fn stored(draft: MonitorDraft) -> Monitor {
@@ -393,6 +396,22 @@ mod tests {
             let monitor = stored(read(body.clone(), None).expect("good"));
             let draft = read(shown(&monitor), Some(&monitor)).expect("good");
             assert_eq!(stored(draft), monitor, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_monitor_in_a_list_has_the_text_of_a_single_one() {
+        for body in examples() {
+            let plain = view(&stored(read(body, None).expect("good")));
+            let state = State { blocked: true, last_message: "\"no\"".into(), ..State::default() };
+            let full = MonitorView { state, redacted: true, ..plain.clone() };
+            for view in [plain, full] {
+                let body = MonitorBody::of(&view, "http://x");
+                let mut listed = b"[".to_vec();
+                body.append_to(&mut listed);
+                let single = serde_json::to_string(&body).unwrap();
+                assert_eq!(String::from_utf8(listed).unwrap(), format!("[{single}"));
+            }
         }
     }
 

@@ -27,6 +27,7 @@ use super::rules::{SaveRule, rules};
 use super::sections::{SaveSection, sections};
 use crate::dto::Fields;
 use crate::dto::enums;
+use crate::dto::incidents::PreviewIncident;
 use crate::dto::policies::number;
 
 /// The longest translation of any field.
@@ -87,6 +88,17 @@ pub(crate) struct SaveStatuspage {
     /// All rules in their order.
     #[schema(max_items = 50)]
     rules: Option<Vec<SaveRule>>,
+}
+
+/// A status page as in `statuspage/save`.
+#[derive(ToSchema)]
+#[schema(as = PreviewStatuspage)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct PreviewStatuspage {
+    #[serde(flatten)]
+    page: SaveStatuspage,
+    /// An incident of the page with an update that has not been saved.
+    incident: Option<PreviewIncident>,
 }
 
 /// The stored page with the sent fields applied; `None` if some are invalid.

@@ -8,6 +8,7 @@ mod dispatcher;
 mod email;
 mod limits;
 mod outcome;
+mod page_turns;
 mod service;
 mod single;
 pub mod statuspages;

@@ -1,8 +1,8 @@
 //! The messages to subscribers of status pages: a queue of their own, with its own tables, limits
 //! and workers, so that a mailing never delays an alert. The service's own mail does not wait
-//! for the servers of others either.
+//! for the servers of others either. `page_turns.rs` decides whose messages are sent next.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -26,23 +26,23 @@ use wakeful_outbound::mail::{Email, MailSession, SendReceipt};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::email;
 use wakeful_outbound::notify::statuspage::{self, News, PageEnvelope, Subscription, sender};
-use wakeful_store::{ClaimedMessages, DueSubscriber, PageQueue};
+use wakeful_store::{ClaimedMessages, PageQueue};
 
+use super::page_turns::{PageTurns, Places};
 use super::survive::{defect, survived};
 use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::mail::templates::EmailText;
-use crate::suspects::{InFlight, is_last_chance, may_start};
+use crate::suspects::InFlight;
 use crate::{Engine, Result, failpoint, random};
 
 /// Twice as long as any attempt may take.
 const LEASE: Duration = Duration::from_secs(60);
 /// Counting reads all waiting messages.
 const COUNT_INTERVAL: Duration = Duration::from_secs(15);
-/// Messages to servers of others that are in flight, and those of one page among them.
-const MAX_REMOTE: usize = 64;
-const MAX_REMOTE_PER_PAGE: usize = 8;
-/// Subscribers that are read at a time.
-const BATCH: u32 = 200;
+/// What is read at a time: messages of a page, subscribers in total, and pages.
+const PAGE_BATCH: u32 = 50;
+const BATCH: usize = 200;
+const MAX_PAGES_READ: usize = 32;
 /// How long a page and its incidents are used for the messages about them.
 const CONTENT_LIFETIME: Duration = Duration::from_secs(2);
 const MAX_CONTENTS: usize = 100;
@@ -50,15 +50,15 @@ const MAX_CONTENTS: usize = 100;
 /// Delivers until shutdown. Messages in flight then have `shutdown_timeout` to arrive.
 pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: Duration) {
     let concurrency = engine.settings().page_mail_concurrency;
-    let mut mail = Queue::new(PageQueue::Mail, concurrency, concurrency);
-    let mut remote = Queue::new(PageQueue::Remote, MAX_REMOTE, MAX_REMOTE_PER_PAGE);
+    let mut mail = Queue::new(PageQueue::Mail, Places::mail(concurrency));
+    let mut remote = Queue::new(PageQueue::Remote, Places::REMOTE);
     let contents = Arc::new(Contents::default());
     let mut due_work = DueWorkReader::default();
     let mut next_count = Instant::now();
     while !shutdown.is_cancelled() {
         let started = [
-            mail.start(&engine, &contents, &remote.in_flight()).await,
-            remote.start(&engine, &contents, &mail.in_flight()).await,
+            mail.start(&engine, &contents, &remote.turns.in_flight()).await,
+            remote.start(&engine, &contents, &mail.turns.in_flight()).await,
         ];
         for result in started {
             if let Err(error) = result {
@@ -78,12 +78,17 @@ pub async fn run(engine: Engine, shutdown: CancellationToken, shutdown_timeout: 
                 }
             }
         };
-        tokio::select! {
-            () = mail.next_completion() => {}
-            () = remote.next_completion() => {}
-            () = engine.0.page_messages.notified() => {}
-            () = due => {}
-            () = shutdown.cancelled() => {}
+        let has_new = tokio::select! {
+            () = mail.next_completion() => false,
+            () = remote.next_completion() => false,
+            () = engine.0.page_messages.notified() => true,
+            () = due => true,
+            () = shutdown.cancelled() => false,
+        };
+        if has_new {
+            // Perhaps of a team that had none.
+            mail.is_stale = true;
+            remote.is_stale = true;
         }
     }
     let drained = async {
@@ -104,23 +109,18 @@ async fn count_waiting(engine: &Engine, are_any: bool) {
 /// The messages of one kind of servers.
 struct Queue {
     queue: PageQueue,
-    max: usize,
-    max_per_page: usize,
-    due: VecDeque<DueSubscriber>,
-    in_flight: HashMap<SubscriberId, (StatuspageId, InFlight)>,
+    turns: PageTurns,
+    /// Whether more may be due than what was read.
+    is_stale: bool,
     tasks: JoinSet<(SubscriberId, MailSession)>,
     /// Connections to the mail server that no attempt uses now.
     sessions: Vec<MailSession>,
 }
 
 impl Queue {
-    fn new(queue: PageQueue, max: usize, max_per_page: usize) -> Self {
-        let (due, in_flight, sessions) = (VecDeque::new(), HashMap::new(), Vec::new());
-        Self { queue, max, max_per_page, due, in_flight, tasks: JoinSet::new(), sessions }
-    }
-
-    fn in_flight(&self) -> Vec<InFlight> {
-        self.in_flight.values().map(|(_, attempt)| *attempt).collect()
+    fn new(queue: PageQueue, places: Places) -> Self {
+        let turns = PageTurns::new(places);
+        Self { queue, turns, is_stale: true, tasks: JoinSet::new(), sessions: Vec::new() }
     }
 
     /// Starts as many attempts as there is room for, besides those of the other queue.
@@ -130,52 +130,47 @@ impl Queue {
         contents: &Arc<Contents>,
         others: &[InFlight],
     ) -> Result<()> {
-        if self.in_flight.len() >= self.max {
+        if !self.turns.has_place() {
             return Ok(());
         }
-        if self.due.is_empty() {
-            let now = engine.now();
-            let mut found =
-                engine.store().due_subscribers(self.queue, &self.full_pages(), now, BATCH).await?;
-            found.sort_by_key(|one| !is_last_chance(one.crashes));
-            self.due = found.into();
+        if self.is_stale || !self.turns.has_waiting() {
+            self.read(engine).await?;
         }
-        while self.in_flight.len() < self.max {
-            let Some(next) = self.due.pop_front() else { break };
-            let own = self.in_flight.values();
-            let of_page = own.clone().filter(|(page, _)| *page == next.page).count();
-            let all = own.map(|(_, attempt)| *attempt).chain(others.iter().copied());
-            if self.in_flight.contains_key(&next.id)
-                || of_page >= self.max_per_page
-                || !may_start(next.crashes, all)
-            {
-                continue;
-            }
-            let begun = InFlight { crashes: next.crashes, begun: Instant::now() };
-            self.in_flight.insert(next.id, (next.page, begun));
+        while let Some(next) = self.turns.next(others) {
             let (engine, contents) = (engine.clone(), Arc::clone(contents));
             let (queue, mut session) = (self.queue, self.sessions.pop().unwrap_or_default());
             self.tasks.spawn(async move {
                 if queue == PageQueue::Mail {
                     engine.wait_for_page_mail().await;
                 }
-                let sent = attempt(&engine, &contents, next.id, &mut session);
+                let sent = attempt(&engine, &contents, next, &mut session);
                 if let Err(error) = sent.await {
-                    tracing::warn!(subscriber.id = %next.id, error = %ErrorChain(&error), "sending to subscriber {} failed, retrying when its lease expires", next.id);
+                    tracing::warn!(subscriber.id = %next, error = %ErrorChain(&error), "sending to subscriber {next} failed, retrying when its lease expires");
                 }
-                (next.id, session)
+                (next, session)
             });
         }
         Ok(())
     }
 
-    /// Pages with as many messages in flight as they may have.
-    fn full_pages(&self) -> Vec<StatuspageId> {
-        let pages: HashSet<StatuspageId> = self.in_flight.values().map(|(page, _)| *page).collect();
-        let is_full = |page: &StatuspageId| {
-            self.in_flight.values().filter(|(one, _)| one == page).count() >= self.max_per_page
-        };
-        pages.into_iter().filter(is_full).collect()
+    /// Reads a part of what is due, some of each team.
+    async fn read(&mut self, engine: &Engine) -> Result<()> {
+        let (store, now) = (engine.store(), engine.now());
+        let due = store.pages_with_due_messages(self.queue, now).await?;
+        let order = self.turns.reading_order(due);
+        let recipients = self.turns.recipients();
+        let mut number = 0;
+        for one in order.into_iter().take(MAX_PAGES_READ) {
+            let found =
+                store.due_subscribers(self.queue, one.page, &recipients, now, PAGE_BATCH).await?;
+            number += found.len();
+            self.turns.add(one.team, found);
+            if number >= BATCH {
+                break;
+            }
+        }
+        self.is_stale = false;
+        Ok(())
     }
 
     async fn next_completion(&mut self) {
@@ -191,8 +186,8 @@ impl Queue {
     ) {
         match ended {
             Ok((subscriber, mut session)) => {
-                self.in_flight.remove(&subscriber);
-                if self.due.is_empty() && self.in_flight.is_empty() {
+                self.turns.finish(subscriber);
+                if self.turns.is_idle() {
                     session.close().await;
                     for session in &mut self.sessions {
                         session.close().await;
@@ -202,7 +197,7 @@ impl Queue {
                 }
             }
             // It panicked outside of the attempt itself; the rest is found again.
-            Err(_) if self.tasks.is_empty() => self.in_flight.clear(),
+            Err(_) if self.tasks.is_empty() => self.turns.finish_all(),
             Err(_) => {}
         }
     }

@@ -4,6 +4,7 @@
 //! however many teams, do not delay a team whose receivers do.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
@@ -212,34 +213,40 @@ impl TeamQueue {
     }
 }
 
-/// The receivers that were slow at their latest message, of a bounded number.
-#[derive(Default)]
-pub(super) struct SlowReceivers {
-    /// Since when, by team and notifier.
-    teams: HashMap<TeamId, HashMap<NotifierId, Instant>>,
+/// The receivers that were slow at their latest message, of a bounded number: notifiers, or
+/// subscribers of status pages.
+pub(super) struct SlowReceivers<R = NotifierId> {
+    /// Since when, by team and receiver.
+    teams: HashMap<TeamId, HashMap<R, Instant>>,
     number: usize,
 }
 
-impl SlowReceivers {
+impl<R> Default for SlowReceivers<R> {
+    fn default() -> Self {
+        Self { teams: HashMap::new(), number: 0 }
+    }
+}
+
+impl<R: Eq + Hash> SlowReceivers<R> {
     /// Whether any receiver of a team was slow: the team could send to another one instead.
     pub(super) fn is_slow(&self, team: TeamId) -> bool {
         self.teams.contains_key(&team)
     }
 
     /// Notes how long a message has been in flight.
-    pub(super) fn record_waiting(&mut self, team: TeamId, notifier: NotifierId, waited: Duration) {
+    pub(super) fn record_waiting(&mut self, team: TeamId, receiver: R, waited: Duration) {
         if waited >= SLOW_RECEIVER_AFTER {
-            self.record(team, notifier, waited);
+            self.record(team, receiver, waited);
         }
     }
 
     /// Notes how long a message took.
-    pub(super) fn record(&mut self, team: TeamId, notifier: NotifierId, took: Duration) {
+    pub(super) fn record(&mut self, team: TeamId, receiver: R, took: Duration) {
         if took < SLOW_RECEIVER_AFTER {
-            return self.forget(team, notifier);
+            return self.forget(team, &receiver);
         }
         let known = self.teams.get(&team);
-        let is_known = known.is_some_and(|known| known.contains_key(&notifier));
+        let is_known = known.is_some_and(|known| known.contains_key(&receiver));
         let of_team = known.map_or(0, HashMap::len);
         if !is_known {
             if of_team >= MAX_SLOW_RECEIVERS_PER_TEAM || self.number >= MAX_SLOW_RECEIVERS {
@@ -247,7 +254,7 @@ impl SlowReceivers {
             }
             self.number += 1;
         }
-        self.teams.entry(team).or_default().insert(notifier, Instant::now());
+        self.teams.entry(team).or_default().insert(receiver, Instant::now());
     }
 
     /// Forgets those that were slow long ago.
@@ -259,9 +266,9 @@ impl SlowReceivers {
         self.number = self.teams.values().map(HashMap::len).sum();
     }
 
-    fn forget(&mut self, team: TeamId, notifier: NotifierId) {
+    fn forget(&mut self, team: TeamId, receiver: &R) {
         let Some(of_team) = self.teams.get_mut(&team) else { return };
-        self.number -= usize::from(of_team.remove(&notifier).is_some());
+        self.number -= usize::from(of_team.remove(receiver).is_some());
         if of_team.is_empty() {
             self.teams.remove(&team);
         }
