@@ -16,7 +16,7 @@ use crate::target::Target;
 /// Percentage of monitors that flap.
 pub const FLAPPING: u8 = 30;
 /// How long the last notifications may take.
-const FINAL_WAIT: Duration = Duration::from_secs(2);
+pub const FINAL_WAIT: Duration = Duration::from_secs(2);
 
 pub async fn measure(
     report: &mut Report,

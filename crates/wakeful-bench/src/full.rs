@@ -83,6 +83,7 @@ async fn checked(run: &Run, target: &Target, kind: Kind) -> Outcome<LoopResult> 
         known: true,
         retries: 1,
         hook: None,
+        escalated: false,
     };
     let service = Service::start(run, target, &monitors_to_seed).await?;
     sleep(WARM_UP).await;

@@ -26,6 +26,7 @@ mod million;
 mod nodes;
 mod paced;
 mod paced_baseline;
+mod policies;
 mod process;
 mod reader;
 mod receiver;
@@ -114,6 +115,7 @@ enum Part {
     Ping,
     Https,
     Paced,
+    Policies,
     Documents,
     Hostile,
     Degraded,
@@ -186,6 +188,7 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Ping,
         Part::Https,
         Part::Paced,
+        Part::Policies,
         Part::Documents,
         Part::Hostile,
         Part::Degraded,
@@ -226,6 +229,7 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Ping => full::measure(run, target, Kind::Ping, report).await,
         Part::Https => full::measure(run, target, Kind::Https, report).await,
         Part::Paced => paced::measure(run, target, report).await,
+        Part::Policies => policies::measure(run, target, report).await,
         Part::Documents => documents::measure(run, target, report).await,
         Part::Hostile => hostile::measure(run, target, report).await,
         Part::Degraded => degraded::measure(run, target, report).await,

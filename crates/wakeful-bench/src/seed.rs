@@ -13,7 +13,8 @@ use std::time::Duration;
 use wakeful_core::access::TeamAccess;
 use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::email_address::EmailAddress;
-use wakeful_core::id::{MailId, NotifierId, SessionId, TeamId, UserId};
+use wakeful_core::escalation::{MIN_EVERY, Policy, PolicyStep, Target};
+use wakeful_core::id::{MailId, NotifierId, PolicyId, SessionId, TeamId, UserId};
 use wakeful_core::monitors::headers::Headers;
 use wakeful_core::monitors::spec::{
     DnsSpec, Hostname, HttpSpec, HttpUrl, PingSpec, RecordType, Resolver, TcpSpec,
@@ -26,11 +27,12 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::{self, Digest};
 use wakeful_core::verdict::{State, Status};
 use wakeful_store::{
-    AuditContext, Keyring, Location, Mail, NewAccount, NewSession, Options, Store,
+    AuditContext, Keyring, Location, Mail, NewAccount, NewSession, Options, SaveTeamOutcome, Store,
 };
 
 use crate::alerts::FLAPPING;
 use crate::kind::Kind;
+use crate::policies::SECOND_STEP_SECONDS;
 use crate::{Outcome, clock, site};
 
 /// The number of rows per statement.
@@ -49,13 +51,24 @@ pub struct MonitorSet {
     pub retries: u16,
     /// The port of the webhook that flapping monitors notify.
     pub hook: Option<u16>,
+    /// Whether the webhook is notified by an escalation policy of all monitors instead.
+    pub escalated: bool,
 }
 
 impl MonitorSet {
     /// HTTP monitors that were up a moment ago.
     pub fn paced(count: u32, interval: u64, port: u16) -> Self {
         let ports = vec![port];
-        Self { kind: Kind::Http, count, interval, ports, known: true, retries: 0, hook: None }
+        Self {
+            kind: Kind::Http,
+            count,
+            interval,
+            ports,
+            known: true,
+            retries: 0,
+            hook: None,
+            escalated: false,
+        }
     }
 
     pub fn every(&self) -> Outcome<Interval> {
@@ -154,18 +167,20 @@ pub async fn seed(data: &Path, monitors_to_seed: &MonitorSet) -> Outcome<String>
     let options = Options { location: Location::Sqlite(database(data)), max_connections: 2 };
     let store = Store::open(&options, keyring).await?;
     let (team, token) = sign_up(&store).await?;
-    if monitors_to_seed.count > 0 {
-        store
-            .team(&whole(team))
-            .add_monitor(&monitors_to_seed.monitor(team, 0)?, &system(Millis(0)))
-            .await?;
-    }
     let notifier = match monitors_to_seed.hook {
         Some(port) => Some(add_notifier(&store, team, port).await?),
         None => None,
     };
+    let policy = match notifier.filter(|_| monitors_to_seed.escalated) {
+        Some(notifier) => Some(add_policy(&store, team, notifier).await?),
+        None => None,
+    };
+    if monitors_to_seed.count > 0 {
+        let monitor = Monitor { policy, ..monitors_to_seed.monitor(team, 0)? };
+        store.team(&whole(team)).add_monitor(&monitor, &system(Millis(0))).await?;
+    }
     store.close().await;
-    copy(data, team, monitors_to_seed, notifier).await?;
+    copy(data, team, monitors_to_seed, notifier.filter(|_| policy.is_none())).await?;
     Ok(token)
 }
 
@@ -195,6 +210,27 @@ async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<Notifie
     };
     store.team(&whole(team)).add_notifier(&notifier, &system(Millis(0))).await?;
     Ok(notifier.id)
+}
+
+/// Two steps, which both notify this notifier.
+async fn add_policy(store: &Store, team: TeamId, notifier: NotifierId) -> Outcome<PolicyId> {
+    let now = Millis(clock::wall_millis());
+    let step = |after| PolicyStep { after, notify: vec![Target::Notifier(notifier)] };
+    let policy = Policy {
+        id: PolicyId::new(now, [6; 10]),
+        team,
+        name: "bench".into(),
+        steps: vec![step(0), step(SECOND_STEP_SECONDS)],
+        repeat: 0,
+        every: MIN_EVERY,
+        ack_timeout: 0,
+        created: now,
+        modified: now,
+    };
+    match store.team(&whole(team)).add_policy(&policy, &system(Millis(0))).await? {
+        SaveTeamOutcome::Done => Ok(policy.id),
+        outcome => Err(format!("the policy was not saved: {outcome:?}").into()),
+    }
 }
 
 /// Everything in a team.
@@ -258,10 +294,11 @@ async fn copy(
         sqlx::query(
             "insert into monitors
              (id, team_id, name, kind, spec, isactive, heartbeat_interval, retries,
-              upside_down_mode, tags, search, modified, created)
+              upside_down_mode, tags, policy_id, search, modified, created)
              select unhex(r.value ->> 'id'), t.team_id, r.value ->> 'name', t.kind,
                     r.value ->> 'spec', t.isactive, t.heartbeat_interval, t.retries,
-                    t.upside_down_mode, t.tags, r.value ->> 'search', t.modified, t.created
+                    t.upside_down_mode, t.tags, t.policy_id, r.value ->> 'search', t.modified,
+                    t.created
              from json_each($1) r
              join monitors t on t.id = $2",
         )

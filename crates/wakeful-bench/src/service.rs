@@ -180,6 +180,15 @@ impl Service {
         stored(self.data.path()).await
     }
 
+    /// The number that this statement reads from the database.
+    pub async fn count(&self, sql: &'static str) -> Outcome<usize> {
+        let options = SqliteConnectOptions::new().filename(seed::database(self.data.path()));
+        let mut db = SqliteConnection::connect_with(&options.read_only(true)).await?;
+        let count: i64 = sqlx::query_scalar(sql).fetch_one(&mut db).await?;
+        db.close().await?;
+        Ok(usize::try_from(count)?)
+    }
+
     /// The warnings in the service's log.
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()

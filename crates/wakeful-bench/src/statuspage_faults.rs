@@ -40,6 +40,7 @@ pub async fn mailing(run: &Run, target: &Target, report: &mut Report) -> Outcome
         ("WAKEFUL_MAIL_PORT", &*port),
         ("WAKEFUL_MAIL_SECURITY", "none"),
         ("WAKEFUL_STATUSPAGES_MAILS_PER_MINUTE", "0"),
+        ("WAKEFUL_LIMITS_ADDED_SUBSCRIBERS_PER_HOUR", "10000"),
     ];
     let service = Service::launch_with(run, target, data, token, &variables).await?;
     let page = save_page(&service).await?;

@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::Outcome;
 
-/// The service limits the connections of one client.
-const PER_ADDRESS: usize = 128;
+/// The service limits the connections of one client, and those of one site.
+const PER_SITE: usize = 128;
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What each visitor requests.
@@ -57,9 +57,9 @@ impl Visit {
         .into_bytes()
     }
 
-    /// One request on a connection of its own.
+    /// One request on a connection of its own, from a client that is none of the visitors.
     pub async fn once(&self) -> Outcome<Answer> {
-        let mut visitor = Visitor::new(self, 0);
+        let mut visitor = Visitor::new(self, Ipv4Addr::LOCALHOST);
         visitor.view().await
     }
 
@@ -69,7 +69,7 @@ impl Visit {
         let began = Instant::now();
         let mut tasks = JoinSet::new();
         for number in 0..visitors {
-            let mut visitor = Visitor::new(self, number);
+            let mut visitor = Visitor::new(self, address(number));
             let (views, failed) = (Arc::clone(&views), Arc::clone(&failed));
             let every = self.every;
             tasks.spawn(async move {
@@ -77,13 +77,15 @@ impl Visit {
                 while began.elapsed() < window {
                     sleep_until(next).await;
                     next += every;
-                    let wanted = if visitor.has_etag { 304 } else { 200 };
                     match visitor.view().await {
-                        Ok(answer) if answer.status == wanted => {
-                            views.fetch_add(1, Ordering::Relaxed)
+                        Ok(answer) if answer.status == visitor.wanted() => {
+                            views.fetch_add(1, Ordering::Relaxed);
                         }
-                        _ => failed.fetch_add(1, Ordering::Relaxed),
-                    };
+                        Ok(answer) if answer.status == 200 => visitor.adopt(answer.etag),
+                        _ => {
+                            failed.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
                 }
             });
         }
@@ -94,35 +96,45 @@ impl Visit {
     }
 }
 
+/// The address of a visitor: each part of them comes from another network.
+fn address(number: usize) -> Ipv4Addr {
+    let network = u8::try_from(number / PER_SITE).unwrap_or(u8::MAX);
+    Ipv4Addr::new(127, 1, network, 1)
+}
+
 struct Visitor {
     from: IpAddr,
-    to: SocketAddr,
+    visit: Visit,
     request: Vec<u8>,
-    has_etag: bool,
-    reconnect: bool,
     stream: Option<TcpStream>,
     buffer: Vec<u8>,
 }
 
 impl Visitor {
-    fn new(visit: &Visit, number: usize) -> Self {
-        // Each address of loopback is another client.
-        let host = u8::try_from(2 + number / PER_ADDRESS).unwrap_or(u8::MAX);
+    fn new(visit: &Visit, from: Ipv4Addr) -> Self {
         Self {
-            from: Ipv4Addr::new(127, 0, 1, host).into(),
-            to: visit.address,
+            from: from.into(),
+            visit: visit.clone(),
             request: visit.request(),
-            has_etag: visit.etag.is_some(),
-            reconnect: visit.reconnect,
             stream: None,
             buffer: vec![0; 64 << 10],
         }
     }
 
+    fn wanted(&self) -> u16 {
+        if self.visit.etag.is_some() { 304 } else { 200 }
+    }
+
+    /// The page has changed, as it does each minute.
+    fn adopt(&mut self, etag: String) {
+        self.visit.etag = Some(etag);
+        self.request = self.visit.request();
+    }
+
     async fn view(&mut self) -> Outcome<Answer> {
         let answer = timeout(RESPONSE_TIMEOUT, self.try_view()).await;
         let answer = answer.unwrap_or_else(|_| Err("no response".into()));
-        if self.reconnect || answer.as_ref().map_or(true, |answer| answer.closes) {
+        if self.visit.reconnect || answer.as_ref().map_or(true, |answer| answer.closes) {
             self.stream = None;
         }
         answer
@@ -133,7 +145,7 @@ impl Visitor {
             let socket = TcpSocket::new_v4()?;
             socket.set_reuseaddr(true)?;
             socket.bind(SocketAddr::new(self.from, 0))?;
-            let stream = socket.connect(self.to).await?;
+            let stream = socket.connect(self.visit.address).await?;
             stream.set_nodelay(true)?;
             self.stream = Some(stream);
         }
