@@ -33,12 +33,13 @@ test("a certificate: names, issuer and days left, and a new one is shown after a
   site.close();
 });
 
-test("an alert shows the chain of certificates, and why it is not trusted", async ({ page, member: { api } }) => {
+test("a tls monitor shows its certificate, and its alert the chain and why it is not trusted", async ({ page, member: { api } }) => {
   const site = await secureSite(withIssuer("mail.example", 90, "Authority of the example"));
   const { hostname, port } = new URL(site.url);
   const { monitorid } = await api.monitor({ type: "tls", name: "mail", hostname, port, heartbeat_interval: 1, retries: 0 });
   await page.goto(`/monitor/${monitorid}`);
   await expect(page.getByText(/^Down since [\d:]+\. Certificate not trusted/)).toBeVisible();
+  await expect(page.getByText("89 days left")).toBeVisible();
   await page.getByRole("link", { name: "Alert and evidence" }).press("Enter");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Alert for mail");
   await expect(page.getByText(/^Not trusted: unknown issuer/)).toBeVisible();

@@ -100,6 +100,12 @@ test("an incident is drafted, published, updated and resolved", async ({ page, m
 
   await page.getByRole("group", { name: "Status" }).getByRole("button", { name: "Resolved" }).click();
   await page.getByLabel("Text").fill("All is well again.");
+  const preview = page.frameLocator("iframe[title=Preview]").getByRole("main");
+  await expect(preview).toContainText("All is well again.");
+  await expect(preview).toContainText("Checkout fails");
+  await page.getByRole("group", { name: "What is shown" }).getByRole("button", { name: "Incident" }).click();
+  await expect(preview.getByRole("heading", { level: 1 })).toHaveText("Checkout fails");
+  expect(await axeViolations(page)).toEqual([]);
   await page.keyboard.press("Control+Enter");
   await expect(page.getByText("Update posted.")).toBeVisible();
   await expect(page.getByLabel("Text")).toHaveValue("");

@@ -6,7 +6,7 @@ import { Select, Switch } from "@mantine/core";
 import { keepPreviousData, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { find } from "../../shared/api/closed-sets";
-import { previewStatuspage } from "../../shared/api/statuspages";
+import { previewStatuspage, type PreviewStatuspage } from "../../shared/api/statuspages";
 import { useTexts } from "../../shared/i18n";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { Loading } from "../../shared/ui/loading";
@@ -17,7 +17,7 @@ import { bodyOf, type Values } from "./values";
 
 const DELAY = 300;
 
-type Show = "front" | "incident" | "locked";
+export type Show = "front" | "incident" | "locked";
 type Language = Values["language"];
 
 interface Options {
@@ -28,7 +28,9 @@ interface Options {
   outage: boolean;
 }
 
-interface PreviewState extends Pick<UseQueryResult<Awaited<ReturnType<typeof previewStatuspage>>>, "data" | "error"> {
+type Rendered = Pick<UseQueryResult<Awaited<ReturnType<typeof previewStatuspage>>>, "data" | "error">;
+
+interface PreviewState extends Rendered {
   options: Options;
   set: (part: Partial<Options>) => void;
 }
@@ -42,14 +44,33 @@ function withOutage(values: Values): Values {
   return { ...values, sections: [{ ...first, components: [down, ...rest] }, ...others] };
 }
 
+/** The value, shortly after its last change. */
+export function useSettled<T>(value: T): T {
+  const [settled, settle] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(value), DELAY);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+/** The page as the service renders it; the last one until the next has arrived. */
+export function useRendered(sent: PreviewStatuspage, show: Show, enabled: boolean): Rendered {
+  return useQuery({
+    queryKey: ["statuspage-preview", sent, show],
+    queryFn: ({ signal }) => previewStatuspage(sent, show, signal),
+    enabled,
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
 /** The preview of the values, shortly after the last change. */
 export function usePreview(values: Values, pageid: string | undefined, enabled: boolean): PreviewState {
   const [options, setOptions] = useState<Options>({ show: "front", scheme: null, language: null, outage: false });
-  const [settled, settle] = useState(values);
-  useEffect(() => {
-    const timer = setTimeout(() => settle(values), DELAY);
-    return () => clearTimeout(timer);
-  }, [values]);
+  const settled = useSettled(values);
   const { show, scheme, language, outage } = options;
   const body = bodyOf(outage ? withOutage(settled) : settled);
   const { appearance } = body;
@@ -64,15 +85,7 @@ export function usePreview(values: Values, pageid: string | undefined, enabled: 
     ...(scheme && { appearance: { ...appearance, scheme } }),
     ...(language && { language }),
   };
-  const { data, error } = useQuery({
-    queryKey: ["statuspage-preview", sent, show],
-    queryFn: ({ signal }) => previewStatuspage(sent, show, signal),
-    enabled: enabled && settled.name.trim() !== "",
-    placeholderData: keepPreviousData,
-    staleTime: 10_000,
-    gcTime: 0,
-    retry: false,
-  });
+  const { data, error } = useRendered(sent, show, enabled && settled.name.trim() !== "");
   return { data, error, options, set: (part) => setOptions((old) => ({ ...old, ...part })) };
 }
 
@@ -90,7 +103,6 @@ interface Props {
 export function Preview({ preview: { data, error, options, set }, languages, enabled }: Props) {
   const { statuspages } = useTexts();
   const { preview: texts } = statuspages;
-  const errorMessage = useErrorMessage();
   const [width, setWidth] = useState<(typeof widths)[number]>("desktop");
   const choices = [...new Set(languages)];
   if (!enabled) return null;
@@ -134,9 +146,20 @@ export function Preview({ preview: { data, error, options, set }, languages, ena
           />
         )}
       </div>
-      {error && <p className={styles.warning}>{errorMessage(error)}</p>}
-      {data ? <Frame html={data.html} css={data.css} title={texts.title} phone={width === "phone"} /> : !error && <Loading />}
+      <RenderedPage rendered={{ data, error }} phone={width === "phone"} />
     </Panel>
+  );
+}
+
+/** What the service has rendered, or why it could not. */
+export function RenderedPage({ rendered: { data, error }, phone = false }: { rendered: Rendered; phone?: boolean }) {
+  const { title } = useTexts().statuspages.preview;
+  const errorMessage = useErrorMessage();
+  return (
+    <>
+      {error && <p className={styles.warning}>{errorMessage(error)}</p>}
+      {data ? <Frame html={data.html} css={data.css} title={title} phone={phone} /> : !error && <Loading />}
+    </>
   );
 }
 

@@ -12,6 +12,7 @@ export type SaveIncidentTemplate = Schemas["SaveIncidentTemplate"];
 export type SavePostmortem = Schemas["SavePostmortem"];
 export type SaveIncident = Schemas["SaveIncident"];
 export type SaveIncidentUpdate = Schemas["SaveIncidentUpdate"];
+export type PreviewIncident = Schemas["PreviewIncident"];
 
 /** The prefix of the query keys; also the name of the live event that invalidates it. */
 const INCIDENT = ["incident"] as const;

@@ -2813,7 +2813,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Renders a status page as `statuspage/save` would save it. Nothing is stored. */
+        /**
+         * Renders a status page as `statuspage/save` would save it, with an update of an incident if one
+         *     is sent. Nothing is stored.
+         */
         post: operations["post_statuspage_preview"];
         delete?: never;
         options?: never;
@@ -6492,6 +6495,14 @@ export interface components {
             success: boolean;
             warnings: components["schemas"]["FieldError"][];
         };
+        /**
+         * @description An incident with an update to post or to change, as in `incident/{incidentid}/update/save`. A
+         *     draft is shown as if it was published.
+         */
+        PreviewIncident: {
+            incidentid: string;
+            update: components["schemas"]["SaveIncidentUpdate"];
+        };
         /** @description The plan to preview. The other fields of `membership/save` are ignored. */
         PreviewMembership: {
             /** @description The plan's id or name; case-insensitive. */
@@ -6524,6 +6535,10 @@ export interface components {
             twilio?: components["schemas"]["SaveNotifierService"] | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
+        };
+        /** @description A status page as in `statuspage/save`. */
+        PreviewStatuspage: components["schemas"]["SaveStatuspage"] & {
+            incident?: components["schemas"]["PreviewIncident"] | null;
         };
         Probe: {
             /**
@@ -27472,7 +27487,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SaveStatuspage"];
+                "application/json": components["schemas"]["PreviewStatuspage"];
             };
         };
         responses: {
@@ -27512,8 +27527,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The team has no such status page */
+            /** @description The team has no such status page, incident or update */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The incident is closed, or has the maximum number of updates */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -9,6 +9,7 @@ type Schemas = components["schemas"];
 export type Statuspage = Schemas["Statuspage"];
 export type ListedStatuspage = Schemas["ListedStatuspage"];
 export type SaveStatuspage = Schemas["SaveStatuspage"];
+export type PreviewStatuspage = Schemas["PreviewStatuspage"];
 export type StatuspageRule = Schemas["StatuspageRule"];
 export type SaveStatuspageRule = Schemas["SaveStatuspageRule"];
 export type StatuspageComponent = Schemas["StatuspageComponent"];
@@ -31,7 +32,7 @@ export function statuspageQuery(pageid: string) {
 }
 
 /** The page as it would be with these fields; nothing is saved. */
-export function previewStatuspage(body: SaveStatuspage, show: "front" | "incident" | "locked", signal: AbortSignal) {
+export function previewStatuspage(body: PreviewStatuspage, show: "front" | "incident" | "locked", signal: AbortSignal) {
   return unwrap(POST("/api/v1/statuspage/preview", { params: { query: { show } }, body, signal }));
 }
 

@@ -197,6 +197,10 @@ const refusals: ServiceMessages["refusals"] = [
   ["must have at most {} characters", "Darf höchstens {} Zeichen lang sein."],
   ["must have at most {} bytes", "Darf höchstens {} Bytes lang sein."],
   ["must have at most {} items", "Höchstens {} Einträge sind erlaubt."],
+  [
+    "must have at most {} items: a team can add no more subscribers in an hour",
+    "Höchstens {} Einträge sind erlaubt: Mehr Abonnenten kann ein Team in einer Stunde nicht hinzufügen.",
+  ],
   ["must not contain the NUL character", "Das Zeichen NUL ist nicht erlaubt."],
   ["must not contain control characters", "Steuerzeichen sind nicht erlaubt."],
   ["must not contain line ends or other control characters", "Zeilenumbrüche und andere Steuerzeichen sind nicht erlaubt."],

@@ -173,6 +173,10 @@ const refusals: ServiceMessages["refusals"] = [
   ["must have at most {} characters", "Enter at most {} characters."],
   ["must have at most {} bytes", "Enter at most {} bytes."],
   ["must have at most {} items", "Enter at most {} items."],
+  [
+    "must have at most {} items: a team can add no more subscribers in an hour",
+    "Enter at most {} items: a team can add no more subscribers in an hour.",
+  ],
   ["must not contain the NUL character", "NUL characters aren’t allowed."],
   ["must not contain control characters", "Control characters aren’t allowed."],
   ["must not contain line ends or other control characters", "Line breaks and other control characters aren’t allowed."],

@@ -347,6 +347,7 @@ export const statuspages: typeof en.statuspages = {
   },
   preview: {
     title: "Vorschau",
+    page: "Statusseite",
     width: "Breite",
     widths: { desktop: "Desktop", phone: "Telefon" },
     schemes: { page: "Wie gewählt", light: "Hell", dark: "Dunkel" },

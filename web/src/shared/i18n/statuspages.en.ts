@@ -379,6 +379,7 @@ export const statuspages = {
   },
   preview: {
     title: "Preview",
+    page: "Status page",
     width: "Width",
     widths: { desktop: "Desktop", phone: "Phone" },
     schemes: { page: "As set", light: "Light", dark: "Dark" },

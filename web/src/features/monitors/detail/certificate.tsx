@@ -17,7 +17,7 @@ export function CertificatePanel({ monitor }: { monitor: Monitor }) {
   const { data, refetch } = useQuery(certificateQuery(monitor));
   const { last_check } = monitor;
   // There are no events for certificates, so the first one is fetched after a check.
-  const awaited = data === null && monitor.http?.url.startsWith("https:") === true;
+  const awaited = data === null && (!!monitor.tls || monitor.http?.url.startsWith("https:") === true);
   useEffect(() => {
     if (awaited) void refetch();
   }, [awaited, last_check, refetch]);

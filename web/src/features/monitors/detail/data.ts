@@ -32,14 +32,14 @@ export function pingBodyQuery(id: string, n: number) {
 }
 
 /** The current certificate of the target, or null if it has none; refetched when the monitor changes. */
-export function certificateQuery({ monitorid, http, status, modified }: Monitor) {
+export function certificateQuery({ monitorid, http, tls, status, modified }: Monitor) {
   return queryOptions({
     queryKey: ["certificate", monitorid, status, modified],
     queryFn: async ({ signal }): Promise<Certificate | null> => {
       const params = { path: { monitorid } };
       return (await unwrap(GET("/api/v1/monitor/{monitorid}/get", { params, signal }))).certificate ?? null;
     },
-    enabled: !!http,
+    enabled: !!http || !!tls,
     staleTime: 60_000,
     refetchInterval: 600_000,
     gcTime: 60_000,

@@ -13,6 +13,7 @@ import {
   hoursOf,
   initial,
   nextSteps,
+  previewBody,
   sectionsOf,
   updateBody,
   updateValues,
@@ -72,6 +73,14 @@ test("an update sends only changed components, and reopens what was resolved", (
   expect(updateBody(open, { ...values, components }).components).toEqual(components);
   expect(updateBody(incident({ status: "resolved" }), { ...values, status: "monitoring" }).reopen).toBe(true);
   expect(updateBody(incident({ status: "resolved" }), { ...values, status: "resolved" }).reopen).toBeUndefined();
+});
+
+test("a preview has the update as it would be posted, with an ellipsis until it has a text", () => {
+  const open = incident({ incidentid: "i" });
+  const values = { ...updateValues(open), status: "resolved" as const };
+  const update = { status: "resolved", body: "…", notify: true, components: [] };
+  expect(previewBody(open, values)).toEqual({ incidentid: "i", update });
+  expect(previewBody(open, { ...values, body: "Fixed." }).update).toEqual(updateBody(open, { ...values, body: "Fixed." }));
 });
 
 test("maintenance only moves forward, incidents in any order", () => {

@@ -1,6 +1,6 @@
 /** The values of an incident's form, and the requests they become. */
 import type { ComponentStatus, Impact, IncidentKind, IncidentStatus } from "../../../shared/api/closed-sets";
-import type { Incident, IncidentTemplate, SaveIncident, SaveIncidentUpdate } from "../../../shared/api/incidents";
+import type { Incident, IncidentTemplate, PreviewIncident, SaveIncident, SaveIncidentUpdate } from "../../../shared/api/incidents";
 import type { Texts } from "../../../shared/i18n";
 import { toField } from "../../../shared/lib/date-field";
 import { incidentSteps } from "../statuses";
@@ -245,6 +245,12 @@ export function updateBody(incident: Incident, { status, body, texts, components
     components: components.filter((one) => before.get(one.componentid) !== one.status),
     ...(isOver(incident.status) && !isOver(status) && { reopen: true }),
   };
+}
+
+/** The incident of a preview. An update needs a text, so an ellipsis stands for one that is still missing. */
+export function previewBody(incident: Incident, values: UpdateValues): PreviewIncident {
+  const update = updateBody(incident, values);
+  return { incidentid: incident.incidentid, update: { ...update, body: values.body.trim() === "" ? "…" : values.body } };
 }
 
 /** Drafts, what is open, what is planned. */
