@@ -15,8 +15,8 @@ export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
-run: rust web ## build everything and serve http://127.0.0.1:8080, with data in ./data
-	cargo build --release --locked -p wakeful
+run: rust ## build everything and serve http://127.0.0.1:8080, with data in ./data
+	scripts/with-web-app cargo build --release --locked -p wakeful
 	exec $(TARGET)/release/wakeful serve --listen 127.0.0.1:8080 --data ./data
 
 web: ## build the web app into web/dist
@@ -64,8 +64,8 @@ deny: rust ## install cargo-deny for `make lint`; takes a few minutes, only once
 fmt: rust ## format the Rust code
 	cargo fmt --all
 
-dist: rust web ## build the release binary: slower to build, but smaller and faster
-	cargo build --profile dist --locked -p wakeful
+dist: rust ## build the release binary: slower to build, but smaller and faster
+	scripts/with-web-app cargo build --profile dist --locked -p wakeful
 
 release: rust web ## write the static binary, tarball, Debian package, container image and their lists to dist/
 	packaging/release

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Builds a container image from a binary, as an OCI image layout.
 
-    packaging/build-image.py BINARY LICENSES FOLDER
+    packaging/build-image.py BINARY LICENSES FOLDER [LIBRARY...]
 
 The image starts from nothing: the binary, the licenses and an empty /data. It needs neither
 a daemon nor a base image. The same input and SOURCE_DATE_EPOCH give the same bytes. FOLDER
-must not exist; next to it, FOLDER.tar has the same layout in one file.
+must not exist; next to it, FOLDER.tar has the same layout in one file. Only tests add the
+libraries of this system that a binary needs which is not static.
 """
 
 import gzip
@@ -30,7 +31,7 @@ def entry(name, epoch, mode, owner=0, size=0, kind=tarfile.REGTYPE):
     return info
 
 
-def layer(binary, licenses, epoch):
+def layer(binary, licenses, libraries, epoch):
     """The files of the image, as an uncompressed tar."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
@@ -41,6 +42,7 @@ def layer(binary, licenses, epoch):
         for name, content, mode in [
             (BINARY, binary, 0o755),
             ("usr/share/doc/wakeful/THIRD-PARTY-LICENSES.txt", licenses, 0o644),
+            *[(path.lstrip("/"), Path(path).read_bytes(), 0o755) for path in libraries],
         ]:
             tar.addfile(entry(name, epoch, mode, size=len(content)), io.BytesIO(content))
     return out.getvalue()
@@ -111,10 +113,11 @@ class Layout:
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit("build-image: usage: packaging/build-image.py BINARY LICENSES FOLDER")
+    if len(sys.argv) < 4:
+        sys.exit("build-image: usage: packaging/build-image.py BINARY LICENSES FOLDER [LIBRARY...]")
     binary, licenses = (Path(path).read_bytes() for path in sys.argv[1:3])
-    if b"ld-linux" in binary[:4096]:
+    libraries = sys.argv[4:]
+    if b"ld-linux" in binary[:4096] and not libraries:
         sys.exit("build-image: the binary is not static, so it cannot run without the libraries of a system")
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or sys.exit("build-image: set SOURCE_DATE_EPOCH"))
     manifest = (Path(__file__).parent.parent / "Cargo.toml").read_text()
@@ -122,9 +125,11 @@ def main():
     commit = os.environ.get("SOURCE_COMMIT", "")
     created = datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
-    files = layer(binary, licenses, epoch)
+    files = layer(binary, licenses, libraries, epoch)
     layout = Layout(sys.argv[3])
-    packed = layout.add(gzip.compress(files, 9, mtime=0), "application/vnd.oci.image.layer.v1.tar+gzip")
+    # As for packaging/build-deb: tests do not wait for the compression.
+    level = 0 if os.environ.get("PACKAGE_COMPRESSION") == "none" else 9
+    packed = layout.add(gzip.compress(files, level, mtime=0), "application/vnd.oci.image.layer.v1.tar+gzip")
     diff_id = f"sha256:{hashlib.sha256(files).hexdigest()}"
     image = config(version, commit, created, diff_id)
     described = layout.add_json(image, "application/vnd.oci.image.config.v1+json")
