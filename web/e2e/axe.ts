@@ -11,13 +11,13 @@ export async function openPage(page: Page, path: string) {
   await expect(page.getByText(/^(Loading…|Wird geladen …)$/)).toHaveCount(0);
 }
 
-/** A transition passes through the colors in between, even a short one; an inherited color may start another. */
+/** What moves or fades in passes through the colors in between, even if it is short; an inherited color may start another. */
 async function settleColors() {
   for (let round = 0; round < 5; round++) {
     document
       .getAnimations()
-      .filter((animation) => animation instanceof CSSTransition)
-      .forEach((transition) => transition.finish());
+      .filter((animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime))
+      .forEach((animation) => animation.finish());
     await new Promise(requestAnimationFrame);
   }
 }
@@ -36,6 +36,7 @@ export const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
 /** The violations of all rules, WCAG 2.2 AA and best practices, or only of the given ones. */
 export async function axeViolations(page: Page, rules?: string[]): Promise<string[]> {
+  await page.evaluate(settleColors);
   await page.evaluate(axe);
   const { violations } = await page.evaluate((only) => {
     const { run } = (window as unknown as { axe: { run: (options: object) => Promise<AxeResults> } }).axe;
