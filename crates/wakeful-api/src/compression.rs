@@ -58,6 +58,18 @@ pub(crate) async fn compress(request: Request, next: Next) -> Response {
     Response::from_parts(parts, body)
 }
 
+/// A JSON response as a blocking thread makes it: what is large is compressed there, and not
+/// where it would delay other requests.
+pub(crate) fn json_response(json: Vec<u8>, accepts_gzip: bool) -> Response {
+    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if !accepts_gzip || json.len() as u64 <= MAX_SIZE_AT_ONCE {
+        return ([kind], json).into_response();
+    }
+    let coding = (header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    let vary = (header::VARY, HeaderValue::from_static("accept-encoding"));
+    ([kind, coding, vary], gzip(&json, Compression::default())).into_response()
+}
+
 /// Text that is not compressed already. Events are sent one by one.
 fn is_compressible(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -180,6 +192,32 @@ mod tests {
             assert_eq!(headers[header::CONTENT_ENCODING], "gzip");
             assert_eq!(headers[header::VARY], "accept-encoding");
             assert!(received == text(size), "{} of {size}", received.len());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_response_that_was_compressed_already_is_sent_as_it_is() {
+        for (size, accepts_gzip) in [(LARGE, true), (LARGE, false), (5_000, true)] {
+            let handler = move || async move { json_response(text(size).into(), accepts_gzip) };
+            let router = Router::new().route("/", get(handler)).layer(from_fn(compress));
+            let mut request = Request::get("/");
+            if accepts_gzip {
+                request = request.header(header::ACCEPT_ENCODING, "gzip");
+            }
+            let request = request.body(Body::empty()).expect("a request");
+            let response = router.oneshot(request).await.expect("a response");
+            let (parts, body) = response.into_parts();
+            assert_eq!(parts.headers[header::CONTENT_TYPE], "application/json");
+            assert_eq!(parts.headers[header::VARY], "accept-encoding");
+            assert_eq!(parts.headers.contains_key(header::CONTENT_ENCODING), accepts_gzip);
+            let bytes = body.collect().await.expect("a body").to_bytes();
+            let mut received = Vec::new();
+            if accepts_gzip {
+                GzDecoder::new(&bytes[..]).read_to_end(&mut received).expect("gzip, once");
+            } else {
+                received.extend_from_slice(&bytes);
+            }
+            assert!(received == text(size).into_bytes(), "{} of {size}", received.len());
         }
     }
 

@@ -1,10 +1,11 @@
 //! Operations that read or change many monitors take turns, one of each team at a time, and
-//! leave connections to the database for everyone else.
+//! leave connections to the database for everyone else. Previews are expensive, so one person
+//! has one of them at a time, whatever the number of their teams.
 
 use std::time::Duration;
-use wakeful_core::access::permission;
-use wakeful_core::id::TeamId;
-use wakeful_outbound::fair_queue::{Bounds, FairQueue, Turn};
+use wakeful_core::access::{UserKind, permission};
+use wakeful_core::id::{TeamId, UserId};
+use wakeful_outbound::fair_queue::{Bounds, FairQueue, Key, Turn};
 
 use crate::{Authorized, Caller, Engine, Error, Result};
 
@@ -19,7 +20,7 @@ const MAINTENANCE: Bounds =
 /// Reading the histories that status pages show, some monitors at a time.
 const HISTORIES: Bounds =
     Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
-/// Each reads as much as a status page shows.
+/// Each reads as much as a status page shows, and renders it.
 const PREVIEWS: Bounds = Bounds { running: 4, waiting: 256, waiting_per_key: 16, share: |_free| 1 };
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
@@ -28,7 +29,31 @@ pub(crate) struct TeamTurns {
     bulk: FairQueue<TeamId>,
     maintenance: FairQueue<TeamId>,
     histories: FairQueue<TeamId>,
-    previews: FairQueue<TeamId>,
+    previews: FairQueue<Party>,
+}
+
+/// Who takes the turns of previews. A person can have many teams, and a team many service
+/// accounts, so neither gets a person or a team more turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Party {
+    Person(UserId),
+    /// The service accounts of a team.
+    Services(TeamId),
+}
+
+impl Key for Party {}
+
+impl Party {
+    fn of(caller: &Caller) -> Self {
+        Self::new(caller.kind(), caller.user(), caller.team())
+    }
+
+    fn new(kind: UserKind, user: UserId, team: TeamId) -> Self {
+        match kind {
+            UserKind::Person => Self::Person(user),
+            UserKind::Service => Self::Services(team),
+        }
+    }
 }
 
 impl Default for TeamTurns {
@@ -69,14 +94,14 @@ impl Engine {
         turn(&self.0.team_turns.histories, team).await
     }
 
-    /// The turn of a preview of a status page.
-    pub(crate) async fn preview_turn(&self, team: TeamId) -> Result<Turn<TeamId>> {
-        turn(&self.0.team_turns.previews, team).await
+    /// The turn to read and render a preview of a status page.
+    pub(crate) async fn preview_turn(&self, caller: &Caller) -> Result<Turn<Party>> {
+        turn(&self.0.team_turns.previews, Party::of(caller)).await
     }
 }
 
-async fn turn(queue: &FairQueue<TeamId>, team: TeamId) -> Result<Turn<TeamId>> {
-    let turn = tokio::time::timeout(MAX_WAIT, queue.turn(team)).await;
+async fn turn<K: Key>(queue: &FairQueue<K>, key: K) -> Result<Turn<K>> {
+    let turn = tokio::time::timeout(MAX_WAIT, queue.turn(key)).await;
     turn.map_err(|_| Error::Overloaded)?.map_err(|_| Error::Overloaded)
 }
 
@@ -96,5 +121,59 @@ mod tests {
         for number in 2..4 {
             turns.lists.turn(team(number)).await.expect("another team waits for nobody");
         }
+    }
+
+    fn person(number: u8) -> Party {
+        Party::Person(UserId::new(Millis(0), [number; 10]))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_person_has_one_preview_at_a_time_and_few_that_wait() {
+        let turns = TeamTurns::default();
+        let held = turns.previews.turn(person(1)).await.expect("a turn");
+        let waiting: Vec<_> =
+            (0..100).map(|_| Box::pin(turn(&turns.previews, person(1)))).collect();
+        let mut waiting = futures_util::future::join_all(waiting);
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        let _other = turns.previews.turn(person(2)).await.expect("another waits for nobody");
+        // The preview never ends: those that wait are refused in time.
+        let refused = waiting.await;
+        assert!(refused.iter().all(|turn| matches!(turn, Err(Error::Overloaded))));
+        drop(held);
+        let mut taken: Vec<_> = (0..100)
+            .map(|_| Box::pin(async { turn(&turns.previews, person(1)).await.map(drop) }))
+            .collect();
+        let done = futures_util::future::join_all(taken.drain(..)).await;
+        let served = done.iter().filter(|turn| turn.is_ok()).count();
+        assert!((1..=17).contains(&served), "{served} of 100 at once");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_previews_of_a_person_with_many_teams_do_not_delay_others() {
+        let turns = TeamTurns::default();
+        let team = |number: u8| TeamId::new(Millis(0), [number; 10]);
+        let user = |number: u8| UserId::new(Millis(0), [number; 10]);
+        let in_team = |number: u8| Party::new(UserKind::Person, user(1), team(number));
+        let _held = turns.previews.turn(in_team(0)).await.expect("a turn");
+        let waiting: Vec<_> =
+            (1..13).map(|number| Box::pin(turn(&turns.previews, in_team(number)))).collect();
+        let mut waiting = futures_util::future::join_all(waiting);
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        let mut others = Vec::new();
+        for number in 2..5 {
+            let other = Party::new(UserKind::Person, user(number), team(99));
+            let turn = turns.previews.turn(other).await;
+            others.push(turn.expect("another person waits for nobody"));
+        }
+    }
+
+    #[test]
+    fn the_service_accounts_of_a_team_share_its_previews() {
+        let team = |number: u8| TeamId::new(Millis(0), [number; 10]);
+        let user = |number: u8| UserId::new(Millis(0), [number; 10]);
+        let service = |number: u8, of: u8| Party::new(UserKind::Service, user(number), team(of));
+        assert_eq!(service(1, 1), service(2, 1));
+        assert_ne!(service(1, 1), service(1, 2));
+        assert_ne!(service(1, 1), Party::new(UserKind::Person, user(1), team(1)));
     }
 }

@@ -6,6 +6,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 
 use crate::audit::AuditLog;
+use crate::write_turns::WriteTurn;
 use crate::{Result, Store};
 
 #[derive(Clone)]
@@ -29,6 +30,8 @@ pub(crate) struct Tx {
     audit_log: Option<AuditLog>,
     /// Lines for the audit log of the process, once this is committed.
     audit_lines: Vec<String>,
+    /// Ends after the transaction.
+    turn: Option<WriteTurn>,
 }
 
 pub(crate) enum OpenTx {
@@ -143,11 +146,15 @@ impl Store {
     }
 
     fn transaction(&self, db: OpenTx) -> Tx {
-        Tx { db, audit_log: self.audit_log.clone(), audit_lines: Vec::new() }
+        Tx { db, audit_log: self.audit_log.clone(), audit_lines: Vec::new(), turn: None }
     }
 }
 
 impl Tx {
+    pub(crate) fn with_turn(self, turn: WriteTurn) -> Self {
+        Self { turn: Some(turn), ..self }
+    }
+
     /// Adds a line to the audit log of the process, if there is one.
     pub(crate) fn log_entry(&mut self, line: impl FnOnce() -> String) {
         if self.audit_log.is_some() {
@@ -160,6 +167,7 @@ impl Tx {
             OpenTx::Sqlite(tx) => tx.commit().await?,
             OpenTx::Postgres(tx) => tx.commit().await?,
         }
+        drop(self.turn);
         if let Some(log) = self.audit_log {
             self.audit_lines.iter().for_each(|line| log.write(line));
         }

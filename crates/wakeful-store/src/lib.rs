@@ -27,6 +27,7 @@ mod open;
 mod probes;
 mod statuspages;
 mod transfer;
+mod write_turns;
 
 pub use accounts::{
     account::*,
@@ -97,6 +98,7 @@ use wakeful_core::action_link::ActionLink;
 use wakeful_core::id::{NodeId, SubscriberId};
 use wakeful_core::statuspages::subscriber;
 use wakeful_core::statuspages::unlock::Unlocked;
+use write_turns::WriteTurns;
 
 /// The context that sealed messages between nodes are bound to.
 const NODE_MESSAGE_CONTEXT: &str = "bus:nodes";
@@ -116,6 +118,7 @@ pub struct Store {
     audit_log: Option<AuditLog>,
     /// How much the audit log of a team may take up.
     max_audit_bytes: i64,
+    write_turns: Arc<WriteTurns>,
 }
 
 impl Store {

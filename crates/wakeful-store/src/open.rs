@@ -14,13 +14,14 @@ use std::time::Duration;
 
 use crate::audit::chain::MAX_CHAIN_BYTES;
 use crate::dialect::{Pool, read, write};
+use crate::write_turns::WriteTurns;
 use crate::{Keyring, Result, Store, StoreError, migrate};
 
 /// How long a SQLite statement waits for another process's lock. Together with the
-/// wait for a connection, a caller gets a response within six seconds.
+/// waits for a turn and for a connection, a caller gets a response within eight seconds.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(3_500);
 /// How long a caller waits for a free connection before it gets `Unavailable`.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The page cache in KiB, negative as SQLite expects it: for the connection with
 /// the bulk writes, which return to the same pages, and for each of the others.
@@ -134,6 +135,10 @@ impl Store {
             node: None,
             audit_log: None,
             max_audit_bytes: MAX_CHAIN_BYTES,
+            write_turns: Arc::new(match &options.location {
+                Location::Sqlite(_) => WriteTurns::of_one_writer(),
+                Location::Postgres(_) => WriteTurns::of_connections(options.max_connections),
+            }),
         };
         store.verify_keyring().await?;
         Ok(store)

@@ -19,7 +19,7 @@ use wakeful_core::monitors::{Monitor, Tags};
 use wakeful_core::push::{JobSchedule, Slug};
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
-use wakeful_engine::{AlertQuery, Authorized, LastPing, MonitorQuery, MonitorView};
+use wakeful_engine::{AlertQuery, Authorized, Error, LastPing, MonitorQuery, MonitorView};
 
 use crate::app::Api;
 use crate::body::{collect, malformed, parse};
@@ -164,16 +164,21 @@ impl<'a> Call<'a> {
         Ok(Json(json!({"checks": checks})).into_response())
     }
 
-    /// The monitor of a ping URL, if the caller's team has it.
-    async fn find(&self, uuid: &str) -> Result<MonitorId, ApiError> {
-        let uuid = Uuid::try_parse(uuid).map_err(|_| ApiError::not_found("check"))?;
-        let target = self.api.engine().ping_target(uuid).await?;
-        target.map(|target| target.id()).ok_or_else(|| ApiError::not_found("check"))
+    /// The monitor of a ping URL. For a monitor that the caller cannot see, the response is that
+    /// for one that does not exist.
+    async fn find(&mut self, uuid: &str) -> Result<MonitorView, ApiError> {
+        let viewer = self.caller::<permission::View>().await?;
+        let not_found = || ApiError::not_found("check");
+        let uuid = Uuid::try_parse(uuid).map_err(|_| not_found())?;
+        let target = self.api.engine().ping_target(uuid).await?.ok_or_else(not_found)?;
+        match self.api.engine().monitor(&viewer, target.id()).await {
+            Err(Error::NotFound(_)) => Err(not_found()),
+            found => Ok(found?),
+        }
     }
 
     async fn get(&mut self, uuid: &str) -> Result<Response, ApiError> {
-        let caller = self.caller::<permission::View>().await?;
-        let view = self.api.engine().monitor(&caller, self.find(uuid).await?).await?;
+        let view = self.find(uuid).await?;
         self.show(StatusCode::OK, &view).await
     }
 
@@ -206,7 +211,7 @@ impl<'a> Call<'a> {
     }
 
     async fn update(&mut self, uuid: &str) -> Result<Response, ApiError> {
-        let id = self.find(uuid).await?;
+        let id = self.find(uuid).await?.monitor.id;
         self.save(Some(id), StatusCode::OK).await
     }
 
@@ -282,7 +287,7 @@ impl<'a> Call<'a> {
     }
 
     async fn activate(&mut self, uuid: &str, isactive: bool) -> Result<Response, ApiError> {
-        let id = self.find(uuid).await?;
+        let id = self.find(uuid).await?.monitor.id;
         let caller = self.caller::<permission::Edit>().await?;
         let merge = |stored: Option<&Monitor>| {
             let mut fields = Fields::of(json!({"isactive": isactive}))?;
@@ -294,16 +299,14 @@ impl<'a> Call<'a> {
     }
 
     async fn delete(&mut self, uuid: &str) -> Result<Response, ApiError> {
-        let id = self.find(uuid).await?;
+        let view = self.find(uuid).await?;
         let caller = self.caller::<permission::Edit>().await?;
-        let viewer = self.caller::<permission::View>().await?;
-        let view = self.api.engine().monitor(&viewer, id).await?;
-        self.api.engine().delete_monitor(&caller, id).await?;
+        self.api.engine().delete_monitor(&caller, view.monitor.id).await?;
         Ok(Json(check(self.api, &view, None)).into_response())
     }
 
     async fn pings(&mut self, uuid: &str) -> Result<Response, ApiError> {
-        let id = self.find(uuid).await?;
+        let id = self.find(uuid).await?.monitor.id;
         let caller = self.caller::<permission::View>().await?;
         let found = self.api.engine().pings(&caller, id, MAX_PINGS, None).await?;
         let base = format!("{}/api/v3/checks/{uuid}/pings", self.api.engine().public_url());
@@ -324,7 +327,7 @@ impl<'a> Call<'a> {
     }
 
     async fn ping_body(&mut self, uuid: &str, n: &str) -> Result<Response, ApiError> {
-        let id = self.find(uuid).await?;
+        let id = self.find(uuid).await?.monitor.id;
         let caller = self.caller::<permission::Edit>().await?;
         let n = n.parse().map_err(|_| ApiError::not_found("ping"))?;
         let body = self.api.engine().ping_body(&caller, id, n).await?;
@@ -334,7 +337,7 @@ impl<'a> Call<'a> {
 
     /// Each beginning and end of an outage, newest first.
     async fn flips(&mut self, uuid: &str) -> Result<Response, ApiError> {
-        let id = self.find(uuid).await?;
+        let id = self.find(uuid).await?.monitor.id;
         let caller = self.caller::<permission::View>().await?;
         let query = self.query();
         let number = |wanted: &str| {

@@ -2,17 +2,22 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use std::panic::resume_unwind;
+use tokio::task::spawn_blocking;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{ComponentId, StatuspageId};
 use wakeful_core::statuspages::page::StatusPage;
 use wakeful_core::statuspages::snapshot::ImageKind;
-use wakeful_engine::Authorized;
+use wakeful_engine::{Authorized, Previewed};
 
 use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
 use crate::client_ip::ClientIp;
+use crate::compression::{accepts_gzip, json_response};
 use crate::dto::incidents::unsaved_update;
 use crate::dto::statuspages::request::{
     self as dto, CheckDomain, PreviewStatuspage, SaveStatuspage, SetStatuspageImage,
@@ -114,9 +119,10 @@ async fn save_statuspage(
 async fn preview_statuspage(
     State(api): State<Api>,
     caller: Authorized<permission::Edit>,
+    headers: HeaderMap,
     Query(mut query): Query,
     Body(mut fields): Body<Fields>,
-) -> ApiResult<PreviewAnswer> {
+) -> Result<Response, ApiError> {
     let id = fields.optional_text("pageid").map(|text| page_id(&text)).transpose()?;
     let show = query.optional("show", Show::parse);
     let show = query.finish(Some(show))?;
@@ -127,8 +133,18 @@ async fn preview_statuspage(
         fields.finish(draft)
     };
     let previewed = api.engine().preview_statuspage(&caller, id, unsaved, merge).await?;
-    let (snapshot, incident) = previewed;
-    Ok(Json(PreviewAnswer::of(statuspages::preview(&snapshot, incident.as_ref(), show))))
+    let accepts_gzip = accepts_gzip(&headers);
+    // A large page takes some tenths of a second.
+    let rendering = spawn_blocking(move || {
+        let Previewed { snapshot, incident, .. } = &previewed;
+        let shown = statuspages::preview(snapshot, incident.as_ref(), show);
+        let json = serde_json::to_vec(&PreviewAnswer::of(shown)).expect("texts are valid JSON");
+        let response = json_response(json, accepts_gzip);
+        // It holds the turn.
+        drop(previewed);
+        response
+    });
+    Ok(rendering.await.unwrap_or_else(|broken| resume_unwind(broken.into_panic())))
 }
 
 /// Deletes a status page with its images and rules, and the incidents that no other page shows.

@@ -33,6 +33,27 @@ fn says(answer: &Answer, status: u16, text: &str) {
     assert_eq!(answer.header("ping-body-limit"), "10000");
 }
 
+/// What a client of Healthchecks gets for a check that it cannot see.
+async fn every_call_says_there_is_no_such_check(client: &Client, check: &str) {
+    for (method, path) in [
+        (Method::GET, check.to_owned()),
+        (Method::POST, check.to_owned()),
+        (Method::DELETE, check.to_owned()),
+        (Method::POST, format!("{check}/pause")),
+        (Method::POST, format!("{check}/resume")),
+        (Method::GET, format!("{check}/pings/")),
+        (Method::GET, format!("{check}/pings/1/body")),
+        (Method::GET, format!("{check}/flips/")),
+    ] {
+        let refused = client.call(method, &path, None).await;
+        assert_eq!(
+            (refused.status, refused.json()),
+            (404, json!({"error": "No such check."})),
+            "{path}"
+        );
+    }
+}
+
 both_databases! {
     async fn pings_are_recorded_with_what_the_job_printed(setup: Setup) {
         let app = setup.start().await;
@@ -214,6 +235,14 @@ both_databases! {
         let flipped = flips().await;
         assert_eq!((flipped.as_array().unwrap().len(), &flipped[0]["up"]), (1, &json!(0)));
 
+        // To another team it does not exist.
+        let bob = app.sign_up("bob@example.com").await;
+        let keys = bob.new_keys(&app.anonymous()).await;
+        let stranger = app.anonymous().with("x-api-key", &format!("{}:{}", keys.apikey, keys.enckey));
+        every_call_says_there_is_no_such_check(&stranger, &check).await;
+        let unknown = "/api/v3/checks/00000000-0000-4000-8000-000000000000";
+        every_call_says_there_is_no_such_check(&stranger, unknown).await;
+
         // With another type, it is one of those that do not exist.
         let change = |extra: Value| {
             let mut body = json!({"monitorid": id});
@@ -224,17 +253,7 @@ both_databases! {
         let saved = ann.client.post("monitor/save", &change(tcp)).await.ok();
         assert_eq!(saved["monitor"]["ping_url"], Value::Null);
         says(&ping(&app, &url, "").await, 404, "not found");
-        for (method, path) in [
-            (Method::GET, check.clone()),
-            (Method::POST, check.clone()),
-            (Method::DELETE, check.clone()),
-            (Method::POST, format!("{check}/resume")),
-            (Method::GET, format!("{check}/pings/")),
-            (Method::GET, format!("{check}/flips/")),
-        ] {
-            let refused = client.call(method, &path, None).await;
-            assert_eq!((refused.status, refused.json()), (404, json!({"error": "No such check."})), "{path}");
-        }
+        every_call_says_there_is_no_such_check(&client, &check).await;
         assert_eq!(client.get("/api/v3/checks/").await.json(), json!({"checks": []}));
         let back = json!({"type": "api", "isactive": true, "heartbeat_interval": 3600});
         ann.client.post("monitor/save", &change(back)).await.ok();

@@ -219,6 +219,48 @@ both_databases! {
         assert_eq!(fields(&ann.client.post("incidenttemplate/save", &broken).await), ["title"]);
     }
 
+    async fn a_page_has_at_most_5000_monitors_in_its_components(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let mut monitors = Vec::new();
+        for number in 0..25 {
+            let body = json!({"type": "api", "name": format!("job {number}"), "isactive": false,
+                "heartbeat_interval": 60, "upside_down_mode": false});
+            monitors.push(text(&ann.client.post("monitor/save", &body).await.ok()["monitor"]["monitorid"]));
+        }
+        let reversed: Vec<&String> = monitors.iter().rev().collect();
+        let component = |number: usize| match number {
+            0 => json!({"name": "reversed", "monitors": reversed}),
+            _ => json!({"name": format!("component {number}"), "monitors": monitors.join(",")}),
+        };
+        let page = |count: usize| {
+            let components: Vec<Value> = (0..count).map(component).collect();
+            json!({"name": "Acme", "sections": [{"components": components}]})
+        };
+        let refused = ann.client.post("statuspage/save", &page(201)).await;
+        assert_eq!(fields(&refused), ["sections"]);
+        let saved = ann.client.post("statuspage/save", &page(200)).await.ok()["statuspage"].clone();
+        let shown = |component: &Value| -> Vec<String> {
+            component["monitors"].as_array().unwrap().iter().map(|one| text(&one["monitorid"])).collect()
+        };
+        let components = saved["sections"][0]["components"].as_array().unwrap();
+        assert_eq!(components.len(), 200);
+        assert_eq!(shown(&components[0]), reversed.iter().copied().cloned().collect::<Vec<_>>());
+        assert!(components[1..].iter().all(|component| shown(component) == monitors));
+
+        // Only the components whose monitors change are written again, all in their order.
+        let mut changed = saved["sections"].clone();
+        for component in changed[0]["components"].as_array_mut().unwrap() {
+            component["monitors"] = json!(shown(component).join(","));
+        }
+        changed[0]["components"][7]["monitors"] = json!(monitors[3]);
+        let body = json!({"pageid": saved["pageid"], "sections": changed});
+        let saved = ann.client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+        let components = saved["sections"][0]["components"].as_array().unwrap();
+        assert_eq!(shown(&components[7]), [monitors[3].clone()]);
+        assert_eq!((shown(&components[6]), shown(&components[8])), (monitors.clone(), monitors));
+    }
+
     async fn a_snapshot_follows_monitors_people_and_incidents(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -173,6 +173,10 @@ impl Component {
         !self.monitors.is_empty() || !self.tag.is_empty()
     }
 
+    pub fn monitor_ids(&self) -> impl Iterator<Item = MonitorId> {
+        self.monitors.iter().map(|monitor| monitor.id)
+    }
+
     pub fn uptime_from(&self) -> UptimeFrom {
         let default =
             if self.has_monitors() { UptimeFrom::Monitors } else { UptimeFrom::Incidents };

@@ -22,6 +22,8 @@ pub const MAX_PAGES: usize = 1_000;
 pub const MAX_SECTIONS: usize = 50;
 /// On all sections of a page.
 pub const MAX_COMPONENTS: usize = 500;
+/// In all components of a page together, also where several name the same one.
+pub const MAX_MONITORS: usize = 5_000;
 pub const MAX_DOMAINS: usize = 10;
 pub const MAX_LINKS: usize = 8;
 pub const MAX_NETWORKS: usize = 100;

@@ -1,6 +1,6 @@
 //! Password hashing with limited concurrency, so that it does not slow down everything else:
-//! a few hashes run on separate threads, some more wait in a queue, and others are refused.
-//! Client networks take turns, and a site with many networks makes room for others.
+//! a few hashes run on separate threads, more wait in a queue for some time, and others are
+//! refused. Client networks take turns, and a site with many networks makes room for others.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -12,7 +12,14 @@ use wakeful_outbound::fair_queue::{self, Bounds, FairQueue, Refused};
 
 use crate::{Error, Result, random};
 
-const BOUNDS: Bounds = Bounds { running: 4, waiting: 64, waiting_per_key: 14, share: |_free| 2 };
+/// So many can wait that a few hundred sites with one request each make a login slow, but do not
+/// get it refused: a site waits for one hash of each other site. A hash takes 50 to 80 ms of a
+/// core, so the last of 512 waits about 10 s if four cores hash, and about 20 s if two do. A
+/// waiting request holds its credentials, some 10 kB with its task; larger bodies count against
+/// the limit on the memory for bodies.
+const BOUNDS: Bounds = Bounds { running: 4, waiting: 512, waiting_per_key: 14, share: |_free| 2 };
+/// A slower node refuses what has waited for so long, before the request itself times out.
+const MAX_WAIT: Duration = Duration::from_secs(20);
 /// The `Retry-After` of a client whose share is used up.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -34,12 +41,13 @@ pub(crate) struct HashPermit {
 }
 
 impl PasswordHasher {
-    /// Waits for a turn. Fails if the queue, or the client network's share of it, is full.
+    /// Waits for a turn. Fails if the queue, or the client network's share of it, is full, and
+    /// if the turn does not come in time.
     pub(crate) async fn acquire(&self, from: IpAddr) -> Result<HashPermit> {
-        match self.0.turn(ClientNetwork::of(from)).await {
-            Ok(place) => Ok(HashPermit { _place: place }),
-            Err(Refused::Share) => Err(Error::Limited { retry_after: RETRY_AFTER }),
-            Err(Refused::Full) => Err(Error::Overloaded),
+        match tokio::time::timeout(MAX_WAIT, self.0.turn(ClientNetwork::of(from))).await {
+            Ok(Ok(place)) => Ok(HashPermit { _place: place }),
+            Ok(Err(Refused::Share)) => Err(Error::Limited { retry_after: RETRY_AFTER }),
+            Ok(Err(Refused::Full)) | Err(_) => Err(Error::Overloaded),
         }
     }
 }
@@ -83,6 +91,7 @@ impl HashPermit {
 mod tests {
     use super::*;
     use futures_util::FutureExt as _;
+    use std::collections::VecDeque;
     use std::net::{Ipv4Addr, Ipv6Addr};
     use std::time::Instant;
 
@@ -125,11 +134,56 @@ mod tests {
         for at in 0..BOUNDS.running {
             permits.push(hasher.acquire(hostile(at as u128)).await.expect("a turn"));
         }
+        let more = BOUNDS.waiting as u128 + 100;
         let mut waiting: Vec<_> =
-            (0..200).map(|at| Box::pin(hasher.acquire(hostile(at)))).collect();
+            (0..more).map(|at| Box::pin(hasher.acquire(hostile(at)))).collect();
         waiting.retain_mut(|permit| permit.as_mut().now_or_never().is_none());
         assert_eq!(waiting.len(), BOUNDS.waiting);
         assert!(hasher.acquire(HERE).now_or_never().is_none(), "is admitted and waits");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hundred_sites_that_always_wait_do_not_keep_others_from_logging_in() {
+        let hasher = PasswordHasher::default();
+        let mut running = VecDeque::new();
+        for site in 0..BOUNDS.running {
+            running.push_back(hasher.acquire(address(site)).await.expect("a turn"));
+        }
+        let mut waiting = VecDeque::new();
+        for site in 0..100 {
+            let mut permit = Box::pin(hasher.acquire(address(site)));
+            assert!(permit.as_mut().now_or_never().is_none(), "must wait");
+            waiting.push_back((site, permit));
+        }
+        let mut newcomer = Box::pin(hasher.acquire(HERE));
+        assert!(newcomer.as_mut().now_or_never().is_none(), "is admitted and waits");
+        // Each site sends another request as soon as it has its turn.
+        for _ in 0..100 {
+            drop(running.pop_front());
+            let (site, permit) = waiting.pop_front().expect("a site");
+            running.push_back(permit.await.expect("its turn"));
+            let mut again = Box::pin(hasher.acquire(address(site)));
+            assert!(again.as_mut().now_or_never().is_none(), "must wait");
+            waiting.push_back((site, again));
+        }
+        drop(running.pop_front());
+        newcomer.await.expect("its turn after one of each site");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_waits_too_long_is_refused() {
+        let hasher = PasswordHasher::default();
+        let mut permits = Vec::new();
+        for site in 0..BOUNDS.running {
+            permits.push(hasher.acquire(address(site)).await.expect("a turn"));
+        }
+        let begun = tokio::time::Instant::now();
+        assert!(matches!(hasher.acquire(HERE).await, Err(Error::Overloaded)));
+        let waited = begun.elapsed();
+        assert!((MAX_WAIT..MAX_WAIT + Duration::from_secs(1)).contains(&waited), "{waited:?}");
+        // It holds no place.
+        drop(permits);
+        assert!(hasher.0.is_unused());
     }
 
     #[tokio::test]

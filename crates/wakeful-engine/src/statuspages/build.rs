@@ -18,7 +18,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::ShownMonitor;
 
-use super::figures::{Figures, PastTracks};
+use super::figures::{Figures, MAX_HISTORIES, MAX_PREVIEW_HISTORIES, PastTracks};
 use super::overlay::Basis;
 use crate::caller::Authorized;
 use crate::{Engine, Result};
@@ -115,7 +115,7 @@ impl PageMonitors {
 impl Engine {
     /// The snapshot of a page that was not saved, for a preview. An incident that was not saved
     /// replaces the stored one, and is returned as the page shows it.
-    pub async fn preview_snapshot(
+    pub(super) async fn preview_snapshot(
         &self,
         _caller: &Authorized<permission::Edit>,
         page: &StatusPage,
@@ -128,7 +128,8 @@ impl Engine {
             replace_incident(&mut incidents, unsaved.clone());
         }
         let mut past = PastTracks::new();
-        let figures = self.page_figures(page, &monitors.ids(), &incidents, &mut past, now).await?;
+        let (ids, max) = (monitors.ids(), MAX_PREVIEW_HISTORIES);
+        let figures = self.page_figures(page, &ids, &incidents, &mut past, now, max).await?;
         let url = self.statuspage_url(page);
         let snapshot = assemble(page, url, &monitors, &incidents, &figures, now);
         let names = names_of(&snapshot);
@@ -153,7 +154,10 @@ impl Engine {
         let incidents = self.store().shown_incidents(page.id).await?;
         let figures = match previous {
             Some(previous) => previous.components().map(|one| (one.id, Figures::of(one))).collect(),
-            None => self.page_figures(&page, &monitors.ids(), &incidents, past, now).await?,
+            None => {
+                let (ids, max) = (monitors.ids(), MAX_HISTORIES);
+                self.page_figures(&page, &ids, &incidents, past, now, max).await?
+            }
         };
         let url = self.statuspage_url(&page);
         let snapshot = assemble(&page, url, &monitors, &incidents, &figures, now);

@@ -37,11 +37,13 @@ use wakeful_core::statuspages::snapshot::{
     self as shown, ComponentStatus, ImageKind, Indicator, Snapshot,
 };
 use wakeful_core::token::{Digest, Kind};
+use wakeful_outbound::fair_queue::Turn;
 use wakeful_store::{ListedPage, SavePageOutcome, StoredPage};
 
 use crate::bus::Event;
 use crate::caller::{Authorized, Caller};
 use crate::notifications::notifiers::require_all_monitors;
+use crate::team_turns::Party;
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Result, random};
 
 /// The slugs that are tried for a page that was given none.
@@ -106,6 +108,15 @@ pub struct PageRow {
     pub listed: ListedPage,
     pub url: String,
     pub indicator: Indicator,
+}
+
+/// What a page would show. Other previews of the same person wait until it is dropped, so that
+/// rendering is part of the turn.
+pub struct Previewed {
+    pub snapshot: Snapshot,
+    /// The incident with its unsaved update.
+    pub incident: Option<shown::Incident>,
+    _turn: Turn<Party>,
 }
 
 impl Engine {
@@ -188,17 +199,17 @@ impl Engine {
         Err(Error::Conflict.into())
     }
 
-    /// What a page would show if a request, and an update of an incident, were saved; also returns
-    /// that incident. Nothing is stored.
+    /// What a page would show if a request, and an update of an incident, were saved, with that
+    /// incident. Nothing is stored.
     pub async fn preview_statuspage<E: From<Error>>(
         &self,
         caller: &Authorized<permission::Edit>,
         id: Option<StatuspageId>,
         unsaved: Option<UnsavedUpdate>,
         merge: impl FnOnce(Option<&StatusPage>) -> std::result::Result<PageDraft, E>,
-    ) -> std::result::Result<(Snapshot, Option<shown::Incident>), E> {
+    ) -> std::result::Result<Previewed, E> {
         require_all_monitors(caller)?;
-        let _turn = self.preview_turn(caller.team()).await?;
+        let turn = self.preview_turn(caller).await?;
         let before = match id {
             Some(id) => Some(self.stored_statuspage(caller, id).await?),
             None => None,
@@ -211,7 +222,8 @@ impl Engine {
             Some(unsaved) => Some(self.unsaved_incident(caller, page.id, unsaved).await?),
             None => None,
         };
-        Ok(self.preview_snapshot(caller, &page, incident).await?)
+        let (snapshot, incident) = self.preview_snapshot(caller, &page, incident).await?;
+        Ok(Previewed { snapshot, incident, _turn: turn })
     }
 
     pub async fn delete_statuspage(

@@ -33,8 +33,12 @@ const DEFAULT_LIFE: Duration = Duration::from_secs(300);
 /// How many tokens are cached.
 const MAX_TOKENS: usize = 4_096;
 
+/// When it is full, the team with the most tokens loses its own, so that no team can make others
+/// fetch theirs again.
 #[derive(Default)]
-pub(crate) struct TokenCache(Mutex<HashMap<[u8; 32], CachedToken>>);
+pub(crate) struct TokenCache(Mutex<HashMap<CacheKey, CachedToken>>);
+
+type CacheKey = (TeamId, [u8; 32]);
 
 struct CachedToken {
     token: Secret,
@@ -42,24 +46,29 @@ struct CachedToken {
 }
 
 impl TokenCache {
-    fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], CachedToken>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<CacheKey, CachedToken>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn get(&self, key: &[u8; 32]) -> Option<Secret> {
+    fn get(&self, key: &CacheKey) -> Option<Secret> {
         let tokens = self.lock();
         let cached = tokens.get(key).filter(|cached| cached.until > Instant::now());
         cached.map(|cached| cached.token.clone())
     }
 
-    fn add(&self, key: [u8; 32], token: Secret, life: Duration) {
+    fn add(&self, key: CacheKey, token: Secret, life: Duration) {
         let now = Instant::now();
         let mut tokens = self.lock();
         if tokens.len() >= MAX_TOKENS {
             tokens.retain(|_, cached| cached.until > now);
         }
         if tokens.len() >= MAX_TOKENS {
-            tokens.clear();
+            let mut counts: HashMap<TeamId, usize> = HashMap::new();
+            for (team, _) in tokens.keys() {
+                *counts.entry(*team).or_default() += 1;
+            }
+            let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(team, _)| team);
+            tokens.retain(|(team, _), _| Some(*team) != most);
         }
         tokens.insert(key, CachedToken { token, until: now + life });
     }
@@ -90,11 +99,10 @@ pub(crate) async fn token(
     Ok(token)
 }
 
-fn cache_key(team: TeamId, oauth2: &Oauth2) -> [u8; 32] {
+fn cache_key(team: TeamId, oauth2: &Oauth2) -> CacheKey {
     let Oauth2 { token_url, client_id, client_secret, scope, audience, client_auth } = oauth2;
     let mut hash = Sha256::new();
     for part in [
-        &team.to_string(),
         token_url.as_str(),
         client_id,
         client_secret.expose(),
@@ -105,7 +113,7 @@ fn cache_key(team: TeamId, oauth2: &Oauth2) -> [u8; 32] {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part.as_bytes());
     }
-    hash.finalize().into()
+    (team, hash.finalize().into())
 }
 
 async fn fetch(
@@ -209,4 +217,30 @@ fn no_token(error: ProbeError) -> ProbeError {
 
 fn refused(why: &str) -> ProbeError {
     ProbeError::Down(Contact::Answered, Reason::Auth, format!("no token: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::time::Millis;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_team_with_many_tokens_does_not_remove_those_of_others() {
+        let cache = TokenCache::default();
+        let team = |number: u8| TeamId::new(Millis(0), [number; 10]);
+        let key = |number: usize| {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&number.to_be_bytes());
+            key
+        };
+        let token = || Secret::new("token".to_owned());
+        cache.add((team(1), key(0)), token(), DEFAULT_LIFE);
+        for number in 0..3 * MAX_TOKENS {
+            cache.add((team(2), key(number)), token(), DEFAULT_LIFE);
+            assert!(cache.lock().len() <= MAX_TOKENS);
+        }
+        assert!(cache.get(&(team(1), key(0))).is_some());
+        assert!(cache.get(&(team(2), key(3 * MAX_TOKENS - 1))).is_some());
+        assert!(cache.get(&(team(2), key(0))).is_none());
+    }
 }

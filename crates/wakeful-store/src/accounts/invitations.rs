@@ -165,7 +165,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<InviteOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         let own = members::role(&mut tx, self.team, caller.user).await?;
@@ -235,7 +235,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<InviteOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         let Some(role) = self.role_of(&mut tx, id).await? else {
@@ -277,7 +277,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<InviteOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         if self.role_of(&mut tx, id).await?.is_none() {

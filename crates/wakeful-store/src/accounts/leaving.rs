@@ -90,7 +90,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         // The team's row is locked first, so that two callers who delete the
         // last two users cannot leave an empty team behind.
         lock_team(&mut tx, self.team, now).await?;
@@ -135,7 +135,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<RemoveTeamOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         if !members::is_owner(&mut tx, self.team, caller.user).await? {

@@ -116,7 +116,7 @@ impl TeamStore<'_> {
         now: Millis,
     ) -> Result<MemberOutcome> {
         let (user, caller) = (change.user, change.caller);
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         match may_change(&mut tx, self.team, caller.user, user).await? {

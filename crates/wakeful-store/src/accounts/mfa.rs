@@ -239,7 +239,7 @@ impl TeamStore<'_> {
         now: Millis,
     ) -> Result<MemberOutcome> {
         let notice = mail::sealed(&self.store.keyring, notice);
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         match members::may_change(&mut tx, self.team, caller.user, user).await? {

@@ -99,7 +99,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<AddServiceOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         let own = members::role(&mut tx, self.team, caller.user).await?;
@@ -142,7 +142,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let service = Service { team: self.team, user: change.user };
         let outcome = lock_for_change(&mut tx, service, caller, now).await?;
         if outcome != MemberOutcome::Done {
@@ -183,7 +183,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let service = Service { team: self.team, user };
         let outcome = lock_for_change(&mut tx, service, caller, now).await?;
         if outcome != MemberOutcome::Done {

@@ -22,6 +22,7 @@ pub struct TeamStore<'a> {
     /// The monitor filter of the caller, which every statement on monitors has to apply; see
     /// `monitors/visible.rs`.
     pub(crate) filter: Option<Uuid>,
+    has_caller: bool,
 }
 
 /// A user as listed to the team.
@@ -88,7 +89,17 @@ pub enum AddUserOutcome {
 
 impl<'a> TeamStore<'a> {
     pub(crate) fn new(store: &'a Store, access: &TeamAccess) -> Self {
-        Self { store, team: access.team(), filter: access.filter().map(MonitorFilterId::uuid) }
+        let filter = access.filter().map(MonitorFilterId::uuid);
+        Self { store, team: access.team(), filter, has_caller: access.has_caller() }
+    }
+
+    /// Opens a write transaction, for a caller in the turn of the team.
+    pub(crate) async fn begin(&self) -> Result<Tx> {
+        if !self.has_caller {
+            return self.store.begin().await;
+        }
+        let turn = self.store.write_turns.turn(self.team).await?;
+        Ok(self.store.begin().await?.with_turn(turn))
     }
 
     /// The people of the team in the order they were added.
@@ -142,7 +153,7 @@ impl<'a> TeamStore<'a> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<AddUserOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         let own = members::role(&mut tx, self.team, caller.user).await?;
@@ -177,7 +188,7 @@ impl<'a> TeamStore<'a> {
         now: Millis,
     ) -> Result<MemberOutcome> {
         let keep = change.credential.session().filter(|_| change.user == change.caller);
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         // Two users may change each other at the same time: locking the team
         // first prevents a deadlock on their rows.
         lock_team(&mut tx, self.team, now).await?;
@@ -291,7 +302,7 @@ impl<'a> TeamStore<'a> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         for user in users {

@@ -192,7 +192,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         if !members::is_owner(&mut tx, self.team, caller.user).await? {

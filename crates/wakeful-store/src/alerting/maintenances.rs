@@ -206,7 +206,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         created_by: UserId,
     ) -> Result<SaveWindowOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let unknown = unknown_notifiers(&mut tx, self.team, &window.announce.notifiers).await?;
         if !unknown.is_empty() {
             return Ok(SaveWindowOutcome::UnknownNotifiers(unknown));
@@ -247,7 +247,7 @@ impl TeamStore<'_> {
         action: Action,
         by: &AuditContext,
     ) -> Result<SaveWindowOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let unknown = unknown_notifiers(&mut tx, self.team, &window.announce.notifiers).await?;
         if !unknown.is_empty() {
             return Ok(SaveWindowOutcome::UnknownNotifiers(unknown));
@@ -289,7 +289,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let deleted = within!(tx, |db| {
             sqlx::query(
                 "update maintenances

@@ -98,7 +98,7 @@ impl TeamStore<'_> {
     }
 
     pub async fn add_policy(&self, policy: &Policy, by: &AuditContext) -> Result<SaveTeamOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, policy.modified).await?;
         let added = within!(tx, |db| {
             sqlx::query(
@@ -139,7 +139,7 @@ impl TeamStore<'_> {
         policy: &Policy,
         by: &AuditContext,
     ) -> Result<SaveTeamOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let changed = within!(tx, |db| {
             sqlx::query(
                 "update policies
@@ -178,7 +178,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<DeleteLinkedOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         // Rules are not foreign keys: saving them takes the same lock.
         lock_team(&mut tx, self.team, now).await?;
         let monitors: Vec<Option<String>> = within!(tx, |db| {

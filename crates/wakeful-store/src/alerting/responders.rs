@@ -212,7 +212,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<()> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         within!(tx, |db| {
             sqlx::query(
                 "insert into contact_rules (user_id, team_id, rules, modified)
@@ -243,7 +243,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<()> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         within!(tx, |db| {
             sqlx::query(
                 "insert into contact_rules (user_id, team_id, feed_digest, modified)

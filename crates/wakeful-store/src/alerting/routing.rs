@@ -50,7 +50,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         // The deletion of a policy reads the rules under the same lock.
         lock_team(&mut tx, self.team, now).await?;
         let saved = within!(tx, |db| {

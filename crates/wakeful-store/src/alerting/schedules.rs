@@ -194,7 +194,7 @@ impl TeamStore<'_> {
         on_call: Option<UserId>,
         by: &AuditContext,
     ) -> Result<SaveScheduleOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, schedule.modified).await?;
         let unknown = unknown_notifiers(&mut tx, self.team, &schedule.announce.notifiers).await?;
         if !unknown.is_empty() {
@@ -242,7 +242,7 @@ impl TeamStore<'_> {
         on_call: Option<UserId>,
         by: &AuditContext,
     ) -> Result<SaveScheduleOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, schedule.modified).await?;
         let unknown = unknown_notifiers(&mut tx, self.team, &schedule.announce.notifiers).await?;
         if !unknown.is_empty() {
@@ -266,7 +266,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<DeleteLinkedOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         // Policies are saved under the same lock.
         lock_team(&mut tx, self.team, now).await?;
         let policies = policies_within(&mut tx, self.team).await?;
@@ -304,7 +304,7 @@ impl TeamStore<'_> {
         digest: Digest,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let changed = within!(tx, |db| {
             sqlx::query(
                 "update schedules set feed_digest = $3, revision = revision + 1
@@ -332,7 +332,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         created_by: UserId,
     ) -> Result<AddOverrideOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, replacement.created).await?;
         if !is_person(&mut tx, self.team, replacement.user).await? {
             return Ok(AddOverrideOutcome::NotMember);
@@ -392,7 +392,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let found: Option<StoredSchedule> = within!(tx, |db| {
             sqlx::query_as(concat!(
                 "select ",

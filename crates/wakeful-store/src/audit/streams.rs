@@ -177,7 +177,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
     ) -> Result<bool> {
         let secret = seal(&self.store.keyring, stream);
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, stream.created).await?;
         credentials::confirm(&mut tx, caller).await?;
         let added = within!(tx, |db| {
@@ -226,7 +226,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<Option<(Stream, Stream)>> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let Some(before) = self.lock_stream(&mut tx, change.id, caller, now).await? else {
             return Ok(None);
         };
@@ -270,7 +270,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
         now: Millis,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let Some(before) = self.lock_stream(&mut tx, id, caller, now).await? else {
             return Ok(false);
         };

@@ -168,7 +168,7 @@ impl TeamStore<'_> {
         id: PaymentMethodId,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, by.at()).await?;
         let found = finish(&mut tx, self.team, id).await?;
         self.record_card(&mut tx, by, Action::CardCreate, id, None).await?;
@@ -182,7 +182,7 @@ impl TeamStore<'_> {
         id: PaymentMethodId,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, by.at()).await?;
         let before = snapshot(&mut tx, self.team, id).await?;
         let found = within!(tx, |db| {
@@ -221,7 +221,7 @@ impl TeamStore<'_> {
         by: Option<&AuditContext>,
         now: Millis,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         let before = snapshot(&mut tx, self.team, id).await?;
         let found = within!(tx, |db| {

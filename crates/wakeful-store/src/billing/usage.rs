@@ -78,7 +78,7 @@ impl TeamStore<'_> {
     pub async fn mark_over_limit(&self, now: Millis, mails: &[Mail]) -> Result<bool> {
         let mails: Vec<_> =
             mails.iter().map(|mail| mail::sealed(&self.store.keyring, mail)).collect();
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let noted = within!(tx, |db| {
             sqlx::query("update teams set over_since = $2 where id = $1 and over_since is null")
                 .bind(self.team.uuid())
@@ -134,7 +134,7 @@ impl TeamStore<'_> {
     ) -> Result<bool> {
         let mails: Vec<_> =
             mails.iter().map(|mail| mail::sealed(&self.store.keyring, mail)).collect();
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let changed = within!(tx, |db| {
             sqlx::query(
                 "update teams

@@ -292,7 +292,7 @@ impl TeamStore<'_> {
         let now = by.at();
         // Prepared before the transaction, which others wait for.
         let rows = BulkRows::of(edits, change, now);
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         if let Some(limit) = limit {
             // Locked before the count below, so that it stays valid.
             lock_team(&mut tx, self.team, now).await?;
@@ -332,7 +332,7 @@ impl TeamStore<'_> {
         caller: Option<Authority<'_>>,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         self.confirm_editor(&mut tx, caller).await?;
         lock_monitors_to_change(&mut tx, ids).await?;
         let found: Vec<BulkRow> = within!(tx, |db| {

@@ -344,7 +344,7 @@ impl TeamStore<'_> {
         let context = context(PING_KEY, self.team.uuid());
         let sealed = self.store.keyring.seal(&context, key.expose().as_bytes());
         let name = self.display_name().await?;
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let is_set = within!(tx, |db| {
             sqlx::query(sql)
                 .bind(self.team.uuid())

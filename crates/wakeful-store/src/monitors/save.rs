@@ -92,7 +92,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
     ) -> Result<SaveOutcome> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         if is_too_long(&mut tx, self.team, monitor, &sealed).await? {
             return Ok(SaveOutcome::TooLong);
         }
@@ -175,7 +175,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
     ) -> Result<SaveOutcome> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         if is_too_long(&mut tx, self.team, monitor, &sealed).await? {
             return Ok(SaveOutcome::TooLong);
         }

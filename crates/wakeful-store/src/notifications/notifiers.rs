@@ -265,7 +265,7 @@ impl TeamStore<'_> {
             None => MAX_NOTIFIERS_PER_TEAM,
             Some(_) => MAX_PERSONAL_NOTIFIERS,
         };
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let added = within!(tx, |db| {
             sqlx::query(
                 "insert into notifiers
@@ -329,7 +329,7 @@ impl TeamStore<'_> {
             // What was still waiting when it was disabled, or was written at that moment.
             self.store.give_up_waiting(notifier.id, "", notifier.modified).await?;
         }
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let changed = within!(tx, |db| {
             sqlx::query(
                 "update notifiers
@@ -384,7 +384,7 @@ impl TeamStore<'_> {
         by: &AuditContext,
     ) -> Result<DeleteNotifierOutcome> {
         let id = notifier.id;
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         // Waits for links that are being added, which the statements below then see.
         let lock = either!(
             self.store,

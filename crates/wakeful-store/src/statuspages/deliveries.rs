@@ -583,7 +583,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<u64> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let resent = within!(tx, |db| {
             sqlx::query(
                 "update statuspage_deliveries

@@ -135,7 +135,7 @@ impl TeamStore<'_> {
         now: Millis,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let is_new = mark_found(&mut tx, page.id, domain, now).await?;
         if is_new {
             let verified = serde_json::Value::from(format!("{domain} verified"));

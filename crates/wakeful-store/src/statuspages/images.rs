@@ -18,7 +18,7 @@ impl TeamStore<'_> {
         image: Option<(&PageImage, &[u8])>,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let changed = within!(tx, |db| {
             match image {
                 Some((image, data)) => sqlx::query(

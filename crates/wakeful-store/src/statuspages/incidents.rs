@@ -117,7 +117,7 @@ impl TeamStore<'_> {
         incident: &Incident,
         by: &AuditContext,
     ) -> Result<SaveTeamOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, incident.modified).await?;
         let open: i64 = within!(tx, |db| {
             sqlx::query_scalar(
@@ -147,7 +147,7 @@ impl TeamStore<'_> {
         action: Action,
         by: &AuditContext,
     ) -> Result<SaveTeamOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         if !change(&mut tx, before, incident).await? {
             return Ok(SaveTeamOutcome::Conflict);
         }
@@ -160,7 +160,7 @@ impl TeamStore<'_> {
 
     /// Hides an incident, so that its rows can be deleted; false if the team has no such one.
     pub async fn delete_incident(&self, incident: &Incident, by: &AuditContext) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         note_change(&mut tx, &incident.all_pages()).await?;
         let hidden = hidden_team(&mut tx, by.at()).await?;
         let deleted = within!(tx, |db| {

@@ -1,6 +1,6 @@
 //! The status pages of teams.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
 use wakeful_core::id::{ComponentId, MonitorId, StatuspageId};
@@ -14,7 +14,7 @@ use crate::accounts::team::lock_team;
 use crate::deletion::{hidden_team, hide_pages_of};
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::monitors::{id_array, json};
-use crate::{AuditContext, NewEntry, Result, TeamStore};
+use crate::{AuditContext, NewEntry, Result, Store, TeamStore};
 
 /// The outcome of saving a status page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +147,8 @@ impl TeamStore<'_> {
         plan: Option<u32>,
         by: &AuditContext,
     ) -> Result<SavePageOutcome> {
-        let mut tx = self.store.begin().await?;
+        let changes = diff(None, Some(&page.view()));
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, page.modified).await?;
         let count: i64 = within!(tx, |db| {
             sqlx::query_scalar("select count(*) from statuspages where team_id = $1")
@@ -183,10 +184,9 @@ impl TeamStore<'_> {
             .execute(db)
             .await?;
         });
-        if let Some(outcome) = write_parts(&mut tx, None, page).await? {
+        if let Some(outcome) = write_parts(self.store, &mut tx, None, page).await? {
             return Ok(outcome);
         }
-        let changes = diff(None, Some(&page.view()));
         let entry = NewEntry::new(Action::StatuspageCreate, object(page), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
@@ -200,7 +200,8 @@ impl TeamStore<'_> {
         page: &StatusPage,
         by: &AuditContext,
     ) -> Result<SavePageOutcome> {
-        let mut tx = self.store.begin().await?;
+        let changes = diff(Some(&before.page.view()), Some(&page.view()));
+        let mut tx = self.begin().await?;
         let changed = within!(tx, |db| {
             sqlx::query(
                 "update statuspages
@@ -228,10 +229,9 @@ impl TeamStore<'_> {
         if !changed {
             return Ok(SavePageOutcome::Conflict);
         }
-        if let Some(outcome) = write_parts(&mut tx, Some(&before.page), page).await? {
+        if let Some(outcome) = write_parts(self.store, &mut tx, Some(&before.page), page).await? {
             return Ok(outcome);
         }
-        let changes = diff(Some(&before.page.view()), Some(&page.view()));
         let entry = NewEntry::new(Action::StatuspageUpdate, object(page), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
@@ -241,7 +241,7 @@ impl TeamStore<'_> {
     /// Hides a page with everything that only it shows, so that its rows can be deleted; false if
     /// the team has no such page.
     pub async fn delete_statuspage(&self, page: &StatusPage, by: &AuditContext) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let hidden = hidden_team(&mut tx, by.at()).await?;
         let deleted = within!(tx, |db| {
             sqlx::query("update statuspages set team_id = $3 where id = $1 and team_id = $2")
@@ -288,7 +288,7 @@ impl TeamStore<'_> {
         set: Option<&Override>,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let changed = within!(tx, |db| {
             sqlx::query(
                 "update components set override = $3
@@ -336,6 +336,7 @@ pub(super) async fn note_change(tx: &mut Tx, pages: &[StatuspageId]) -> Result<(
 
 /// Writes what differs; an outcome if a slug or a domain belongs to another page.
 async fn write_parts(
+    store: &Store,
     tx: &mut Tx,
     before: Option<&StatusPage>,
     page: &StatusPage,
@@ -353,12 +354,19 @@ async fn write_parts(
     }
     let known: Vec<(usize, Uuid, &Component)> = before.map(placed).unwrap_or_default();
     let kept: Vec<(usize, Uuid, &Component)> = placed(page);
+    let by_id: HashMap<ComponentId, &(usize, Uuid, &Component)> =
+        known.iter().map(|one| (one.2.id, one)).collect();
+    let mut relinked: Vec<&Component> = Vec::new();
     for one in &kept {
-        let old = known.iter().find(|old| old.2.id == one.2.id);
+        let old = by_id.get(&one.2.id).copied();
         if old != Some(one) {
-            write_component(tx, page.id, *one, old.map(|old| old.2)).await?;
+            write_component(tx, page.id, *one).await?;
+            if old.is_none_or(|old| !old.2.monitor_ids().eq(one.2.monitor_ids())) {
+                relinked.push(one.2);
+            }
         }
     }
+    write_monitors(store, tx, &relinked).await?;
     let ids: HashSet<ComponentId> = kept.iter().map(|(_, _, component)| component.id).collect();
     for (_, _, gone) in known.iter().filter(|(_, _, one)| !ids.contains(&one.id)) {
         delete(
@@ -485,7 +493,6 @@ async fn write_component(
     tx: &mut Tx,
     page: StatuspageId,
     (place, section, component): (usize, Uuid, &Component),
-    old: Option<&Component>,
 ) -> Result<()> {
     within!(*tx, |db| {
         sqlx::query(
@@ -504,28 +511,48 @@ async fn write_component(
         .bind(&component.tag)
         .bind(json(&component.settings))
         .bind(component.created.0)
-        .execute(&mut *db)
+        .execute(db)
         .await?;
-        let ids = |component: &Component| -> Vec<MonitorId> {
-            component.monitors.iter().map(|monitor| monitor.id).collect()
-        };
-        if old.map(ids) != Some(ids(component)) {
-            sqlx::query("delete from component_monitors where component_id = $1")
-                .bind(component.id.uuid())
-                .execute(&mut *db)
-                .await?;
-            for (place, monitor) in component.monitors.iter().enumerate() {
-                sqlx::query(
-                    "insert into component_monitors (component_id, monitor_id, position)
-                     values ($1, $2, $3)",
-                )
-                .bind(component.id.uuid())
-                .bind(monitor.id.uuid())
-                .bind(place as i64)
-                .execute(&mut *db)
-                .await?;
-            }
-        }
+    });
+    Ok(())
+}
+
+/// Replaces the monitors of these components, in two statements: there may be thousands.
+async fn write_monitors(store: &Store, tx: &mut Tx, components: &[&Component]) -> Result<()> {
+    if components.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<String> =
+        components.iter().map(|one| one.id.uuid().simple().to_string()).collect();
+    let links: Vec<(&str, String, usize)> = components
+        .iter()
+        .zip(&ids)
+        .flat_map(|(component, id)| {
+            let monitors = component.monitor_ids().enumerate();
+            monitors
+                .map(|(place, monitor)| (id.as_str(), monitor.uuid().simple().to_string(), place))
+        })
+        .collect();
+    let delete = either!(
+        store,
+        sqlite: "delete from component_monitors
+                 where component_id in (select unhex(value) from json_each($1))",
+        postgres: "delete from component_monitors
+                   where component_id in (select cast(value as uuid)
+                                          from json_array_elements_text(cast($1 as json)))"
+    );
+    let insert = either!(
+        store,
+        sqlite: "insert into component_monitors (component_id, monitor_id, position)
+                 select unhex(value ->> 0), unhex(value ->> 1), value ->> 2 from json_each($1)",
+        postgres: "insert into component_monitors (component_id, monitor_id, position)
+                   select cast(value ->> 0 as uuid), cast(value ->> 1 as uuid),
+                          cast(value ->> 2 as bigint)
+                   from json_array_elements(cast($1 as json))"
+    );
+    within!(*tx, |db| {
+        sqlx::query(delete).bind(json(&ids)).execute(&mut *db).await?;
+        sqlx::query(insert).bind(json(&links)).execute(db).await?;
     });
     Ok(())
 }

@@ -205,7 +205,7 @@ impl TeamStore<'_> {
         plan: Option<u32>,
         by: &AuditContext,
     ) -> Result<AddSubscriberOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, subscriber.created).await?;
         let new = NewSubscriber { subscriber, digest, confirmation };
         let added = self.store.insert_subscriber(&mut tx, self.team, &new, plan).await?;
@@ -228,7 +228,7 @@ impl TeamStore<'_> {
     ) -> Result<std::result::Result<Imported, AddSubscriberOutcome>> {
         let mut imported = Imported::default();
         let Some((first, _)) = subscribers.first() else { return Ok(Ok(imported)) };
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, first.created).await?;
         for (subscriber, digest) in subscribers {
             let new = NewSubscriber { subscriber, digest: *digest, confirmation: None };
@@ -256,7 +256,7 @@ impl TeamStore<'_> {
         subscriber: &Subscriber,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         if !change_settings(&mut tx, subscriber).await? {
             return Ok(false);
         }
@@ -274,7 +274,7 @@ impl TeamStore<'_> {
         id: SubscriberId,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let deleted = within!(tx, |db| {
             sqlx::query(
                 "delete from subscribers where id = $1 and page_id = $2

@@ -62,7 +62,7 @@ impl TeamStore<'_> {
         template: &IncidentTemplate,
         by: &AuditContext,
     ) -> Result<SaveTeamOutcome> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, template.modified).await?;
         let saved = within!(tx, |db| {
             match before {
@@ -121,7 +121,7 @@ impl TeamStore<'_> {
         template: &IncidentTemplate,
         by: &AuditContext,
     ) -> Result<bool> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.begin().await?;
         let deleted = within!(tx, |db| {
             sqlx::query("delete from incident_templates where id = $1 and team_id = $2")
                 .bind(template.id.uuid())

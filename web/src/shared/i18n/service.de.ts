@@ -196,6 +196,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be ignore or fail", "Wählen Sie eine der Möglichkeiten."],
   ["must have at most {} characters", "Darf höchstens {} Zeichen lang sein."],
   ["must have at most {} bytes", "Darf höchstens {} Bytes lang sein."],
+  ["must have at most {} monitors in all components", "Alle Komponenten zusammen können höchstens {} Monitore haben."],
   ["must have at most {} items", "Höchstens {} Einträge sind erlaubt."],
   [
     "must have at most {} items: a team can add no more subscribers in an hour",

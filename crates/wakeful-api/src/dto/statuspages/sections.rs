@@ -10,7 +10,9 @@ use wakeful_core::statuspages::component::{
     self, Component, ComponentDisplay, ComponentSettings, MAX_MONITORS, MAX_NOTE, Needs, Override,
     Section, SectionSettings, UptimeFrom, parse_alias,
 };
-use wakeful_core::statuspages::page::{MAX_COMPONENTS, MAX_DESCRIPTION, MAX_SECTIONS, StatusPage};
+use wakeful_core::statuspages::page::{
+    self, MAX_COMPONENTS, MAX_DESCRIPTION, MAX_SECTIONS, StatusPage,
+};
 use wakeful_core::statuspages::snapshot::{Collapsed, ComponentStatus};
 use wakeful_core::time::Millis;
 use wakeful_engine::{ComponentDraft, SectionDraft};
@@ -88,6 +90,12 @@ pub(super) fn sections(
         fields.refuse("sections", format!("must have at most {MAX_COMPONENTS} components"));
         return None;
     }
+    let components = sections.iter().flat_map(|section| &section.components);
+    if components.map(|component| component.monitors.len()).sum::<usize>() > page::MAX_MONITORS {
+        let max = page::MAX_MONITORS;
+        fields.refuse("sections", format!("must have at most {max} monitors in all components"));
+        return None;
+    }
     Some(sections)
 }
 
@@ -95,7 +103,7 @@ fn unchanged(section: &Section) -> SectionDraft {
     let component = |component: &Component| ComponentDraft {
         id: Some(component.id),
         name: component.name.clone(),
-        monitors: component.monitors.iter().map(|monitor| monitor.id).collect(),
+        monitors: component.monitor_ids().collect(),
         tag: component.tag.clone(),
         settings: component.settings.clone(),
     };
@@ -202,10 +210,10 @@ fn monitors(fields: &mut Fields) -> Option<Vec<MonitorId>> {
         if !monitors.contains(&id) {
             monitors.push(id);
         }
-    }
-    if monitors.len() > MAX_MONITORS {
-        fields.refuse("monitors", format!("must have at most {MAX_MONITORS} items"));
-        return None;
+        if monitors.len() > MAX_MONITORS {
+            fields.refuse("monitors", format!("must have at most {MAX_MONITORS} items"));
+            return None;
+        }
     }
     Some(monitors)
 }
