@@ -19,6 +19,8 @@ export default defineConfig({
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
     screenshot: "only-on-failure",
+    // Nothing waits for something to fade in.
+    contextOptions: { reducedMotion: "reduce" },
     // Requests of a service worker pass by the tests' own routes; server-away.spec.ts allows it.
     serviceWorkers: "block",
     launchOptions: launch(process.env.CHROMIUM_SHELL ?? whole),

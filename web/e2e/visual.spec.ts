@@ -1,8 +1,6 @@
-import { axeViolations, openPage, horizontalOverflow } from "./axe";
+import { axeViolations, COLOR_RULES, openPage, horizontalOverflow } from "./axe";
 import { createSampleData } from "./sample-data";
 import { expect, test } from "./service";
-
-const open = ["/login", "/signup", "/lost", "/password#tokenid=x", "/verify#token=x", "/join#token=x", "/contact"];
 
 for (const scheme of ["light", "dark"] as const) {
   test.describe(scheme, () => {
@@ -12,11 +10,12 @@ for (const scheme of ["light", "dark"] as const) {
       test.setTimeout(180_000);
       await createSampleData(member);
       const dialog = page.getByRole("dialog");
+      const rules = scheme === "dark" ? COLOR_RULES : undefined;
       const look = async (name: string, open: string) => {
         await page.getByRole("button", { name: open, exact: true }).first().click();
         await expect(dialog).toBeVisible();
         await expect(dialog).toHaveCSS("opacity", "1");
-        expect(await axeViolations(page), name).toEqual([]);
+        expect(await axeViolations(page, rules), name).toEqual([]);
       };
       const leave = async () => {
         await dialog.getByRole("button", { name: "Cancel" }).click();
@@ -37,23 +36,23 @@ for (const scheme of ["light", "dark"] as const) {
       await dialog.getByLabel("Name").fill("deploy script");
       await dialog.getByRole("button", { name: "Create key" }).click();
       await expect(page.getByRole("group", { name: "X-Enc-Key" })).toBeVisible();
-      expect(await axeViolations(page), "the key").toEqual([]);
+      expect(await axeViolations(page, rules), "the key").toEqual([]);
       await page.getByRole("button", { name: "I’ve saved both keys" }).click();
       await page.getByRole("button", { name: "Set up two-factor authentication" }).click();
       await expect(page.getByRole("img", { name: /QR code/ })).toBeVisible();
-      expect(await axeViolations(page), "two-factor authentication").toEqual([]);
+      expect(await axeViolations(page, rules), "two-factor authentication").toEqual([]);
     });
   });
 }
 
-test("no page violates the content security policy", async ({ page, member }) => {
+test("what opens on a page does not violate the content security policy", async ({ page, member }) => {
   await page.addInitScript(() => {
     document.addEventListener("securitypolicyviolation", (event) => {
       console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
     });
   });
-  for (const path of [...(await createSampleData(member)), "/password#tokenid=x", "/verify#token=x", "/join#token=x", "/contact"])
-    await openPage(page, path);
+  // accessibility.spec.ts opens every page.
+  await createSampleData(member);
   await page.goto("/settings");
   await page.getByRole("button", { name: "Set up two-factor authentication" }).click();
   await expect(page.getByRole("img", { name: /QR code/ })).toBeVisible();
@@ -82,12 +81,10 @@ test("the policy forbids inline scripts, and index.html is revalidated each time
   }
 });
 
-test("on a phone nothing overflows, and everything is reachable", async ({ page, member }) => {
+test("on a phone everything is reachable", async ({ page, member }) => {
   await page.setViewportSize({ width: 375, height: 720 });
-  for (const path of [...open.slice(3), ...(await createSampleData(member))]) {
-    await openPage(page, path);
-    expect(await horizontalOverflow(page), `${path} scrolls horizontally`).toBeLessThanOrEqual(0);
-  }
+  await createSampleData(member);
+  await openPage(page, "/settings");
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Monitors" }).click();
   await expect(page.locator("[data-row]")).toHaveCount(4);
   await page.getByRole("link", { name: "New monitor" }).click();

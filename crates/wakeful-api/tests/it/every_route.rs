@@ -846,8 +846,9 @@ both_databases! {
         setup.settings.limits.signups_per_hour = 1000;
         let app = setup.start().await;
         let mut shared = Team::make(&app, "u@example.com").await;
+        let operations = operations();
         for (at, row) in ROWS.iter().enumerate() {
-            let operation = operations().into_iter().find(|operation| operation.name() == row.operation).unwrap();
+            let operation = operations.iter().find(|operation| operation.name() == row.operation).unwrap();
             // The id is known, but one turns off one's own MFA with a code, and the user who
             // should take over is not, nor is the domain.
             let refused = ["/member/mfareset", "/override", "/domain/check"];
@@ -873,11 +874,11 @@ both_databases! {
             if row.takes == "tokenid" {
                 shared = Team::make(&app, "ann@example.com").await;
             }
-            let mut answer = send(&shared.user.client, &operation, row, (row.id)(&shared)).await;
+            let mut answer = send(&shared.user.client, operation, row, (row.id)(&shared)).await;
             // An earlier row may have deleted what this one needs.
             if answer.status != expected {
                 shared = Team::make(&app, &format!("u{at}@example.com")).await;
-                answer = send(&shared.user.client, &operation, row, (row.id)(&shared)).await;
+                answer = send(&shared.user.client, operation, row, (row.id)(&shared)).await;
             }
             assert_eq!(answer.status, expected, "{}: {}", row.operation, answer.text);
         }
