@@ -62,7 +62,8 @@ def config(version, commit, created, diff_id):
         "os": "linux",
         "config": {
             "User": f"{USER}:{USER}",
-            "Env": [f"PATH=/usr/bin", "WAKEFUL_DATA=/data", "WAKEFUL_LISTEN=0.0.0.0:8080"],
+            # SQLite sorts in files when it changes the schema of a large database, and only /data is writable.
+            "Env": ["PATH=/usr/bin", "WAKEFUL_DATA=/data", "WAKEFUL_LISTEN=0.0.0.0:8080", "SQLITE_TMPDIR=/data"],
             "Entrypoint": [f"/{BINARY}"],
             "Cmd": ["serve"],
             "ExposedPorts": {"8080/tcp": {}},

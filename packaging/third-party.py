@@ -41,7 +41,7 @@ class Component:
             sys.exit(f"third-party: {self.folder} is missing: run `make web` first")
         files = sorted(path for path in self.folder.iterdir() if path.is_file())
         named = [path for path in files if path.name.lower().startswith(LICENSE_FILES)]
-        return [path.read_text(errors="replace").strip() for path in named if path.suffix not in (".rs", ".py")]
+        return [path.read_text(encoding="utf-8", errors="replace").strip() for path in named if path.suffix not in (".rs", ".py")]
 
     def cyclonedx(self):
         entry = {"type": "library", "bom-ref": self.purl, "name": self.name, "version": self.version}
@@ -117,7 +117,7 @@ def metadata():
 def checksums():
     """The SHA-256 sums in Cargo.lock, by name and version."""
     found, entry = {}, {}
-    for line in (ROOT / "Cargo.lock").read_text().splitlines():
+    for line in (ROOT / "Cargo.lock").read_text(encoding="utf-8").splitlines():
         key, _, value = line.partition(" = ")
         entry = {} if line == "[[package]]" else entry | {key: value.strip('"')}
         if key == "checksum":
@@ -153,7 +153,7 @@ def crates():
 
 
 def npm_packages():
-    lock = json.loads((ROOT / "web/package-lock.json").read_text())
+    lock = json.loads((ROOT / "web/package-lock.json").read_text(encoding="utf-8"))
     for path, package in lock["packages"].items():
         # The dev dependencies build and test the web app; they are not part of it.
         if path and not package.get("dev") and not package.get("optional"):
@@ -220,8 +220,8 @@ def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     bom = json.dumps(sbom(version, components, epoch), indent=1) + "\n"
-    (folder / f"wakeful-{version}.cdx.json").write_text(bom)
-    (folder / "THIRD-PARTY-LICENSES.txt").write_text(licenses(components))
+    (folder / f"wakeful-{version}.cdx.json").write_text(bom, encoding="utf-8")
+    (folder / "THIRD-PARTY-LICENSES.txt").write_text(licenses(components), encoding="utf-8")
 
 
 main()

@@ -25,13 +25,29 @@ fn cases() -> [(&'static str, Json, &'static [&'static str]); 3] {
         "cluster": {"enabled": true, "replicas": 3},
         "existingSecret": "secrets",
         "probes": [
-            {"region": "eu-west", "replicas": 2, "existingSecret": "probe"},
+            {
+                "region": "eu-west",
+                "replicas": 2,
+                "existingSecret": "probe",
+                "settings": {"WAKEFUL_NETWORK_EGRESS": "private"},
+                "nodeSelector": {"region": "eu-west"},
+                "extraVolumes": [{"name": "ca", "configMap": {"name": "ca"}}],
+                "extraVolumeMounts": [{"name": "ca", "mountPath": "/ca"}],
+            },
             {"region": "us-east", "existingSecret": "probe"},
         ],
     });
     let everything = json!({
         "image": {"tag": "1.2.3", "pullSecrets": [{"name": "registry"}]},
-        "settings": {"WAKEFUL_SIGNUP_OPEN": false, "WAKEFUL_SERVER_TRUSTED_PROXIES": "10.0.0.0/8"},
+        "settings": {
+            "WAKEFUL_SIGNUP_OPEN": false,
+            "WAKEFUL_SERVER_TRUSTED_PROXIES": "10.0.0.0/8",
+            // As Helm reads numbers.
+            "WAKEFUL_SERVER_BODY_LIMIT": 2_097_152.0,
+        },
+        "service": {"type": "LoadBalancer"},
+        "extraVolumes": [{"name": "ca", "configMap": {"name": "ca"}}],
+        "extraVolumeMounts": [{"name": "ca", "mountPath": "/ca"}],
         "persistence": {"storageClass": "fast"},
         "ingress": {
             "enabled": true,
@@ -55,6 +71,7 @@ fn cases() -> [(&'static str, Json, &'static [&'static str]); 3] {
                 "deployment/w",
                 "deployment/w-probe-eu-west",
                 "deployment/w-probe-us-east",
+                "poddisruptionbudget/w",
                 "service/w",
             ],
         ),
@@ -67,6 +84,7 @@ fn cases() -> [(&'static str, Json, &'static [&'static str]); 3] {
                 "networkpolicy/w",
                 "persistentvolumeclaim/w",
                 "service/w",
+                "service/w-metrics",
             ],
         ),
     ]
@@ -94,10 +112,39 @@ async fn the_chart_is_valid_however_wakeful_runs() {
 }
 
 #[tokio::test]
-async fn a_cluster_without_its_secret_is_refused() {
-    let changes = json!({"cluster": {"enabled": true}});
-    let error = Chart::read().await.render_all(&changes).unwrap_err().to_string();
-    assert!(error.contains("cluster.enabled requires existingSecret"), "{error}");
+async fn what_is_missing_is_refused_by_name() {
+    let chart = Chart::read().await;
+    for (changes, expected) in [
+        (json!({"cluster": {"enabled": true}}), "cluster.enabled requires existingSecret"),
+        (json!({"probes": [{"region": "eu"}]}), "the probes of eu require existingSecret"),
+        (
+            json!({"ingress": {"enabled": true}}),
+            "ingress.enabled requires settings.WAKEFUL_SERVER_TRUSTED_PROXIES",
+        ),
+    ] {
+        let error = chart.render_all(&changes).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn settings_are_as_they_were_written_and_links_have_the_host_of_the_ingress() {
+    let chart = Chart::read().await;
+    let [_, _, (_, everything, _)] = cases();
+    let rendered = chart.render_all(&everything).unwrap();
+    assert!(rendered.contains(r#"value: "2097152""#), "{rendered}");
+    assert!(rendered.contains(r#"value: "https://wakeful.example.com""#), "{rendered}");
+    // The type of the service does not expose the metrics.
+    assert_eq!(rendered.matches("type: LoadBalancer").count(), 1);
+    assert_eq!(rendered.matches("type: ClusterIP").count(), 1);
+    let proxies = json!({"WAKEFUL_SERVER_TRUSTED_PROXIES": "10.0.0.0/8"});
+    let plain = json!({"ingress": {"enabled": true}, "settings": proxies});
+    assert!(chart.render_all(&plain).unwrap().contains(r#"value: "http://wakeful.example.com""#));
+    let own = json!({"WAKEFUL_SERVER_TRUSTED_PROXIES": "10.0.0.0/8",
+        "WAKEFUL_SERVER_PUBLIC_URL": "https://status.example.com"});
+    let rendered =
+        chart.render_all(&json!({"ingress": {"enabled": true}, "settings": own})).unwrap();
+    assert_eq!(rendered.matches("WAKEFUL_SERVER_PUBLIC_URL").count(), 1, "{rendered}");
 }
 
 /// The resources of the files, with the names of their files. Fails unless all are valid.
@@ -193,8 +240,10 @@ fn template() -> Template {
     Template::new("chart")
         .func("default", or_default)
         .func("fail", fail)
+        .func("kindIs", kind_is)
         .func("nindent", nindent)
         .func("quote", quote)
+        .func("ternary", ternary)
         .func("toYaml", to_yaml)
 }
 
@@ -214,6 +263,17 @@ fn or_default(given: &[Value]) -> Result<Value> {
 fn fail(given: &[Value]) -> Result<Value> {
     let [message] = arguments::<1>(given)?;
     Err(TemplateError::Exec(message.to_string()))
+}
+
+fn kind_is(given: &[Value]) -> Result<Value> {
+    let [kind, value] = arguments::<2>(given)?;
+    let is_float = kind.to_string() == "float64" && matches!(value, Value::Float(_));
+    Ok(Value::Bool(is_float))
+}
+
+fn ternary(given: &[Value]) -> Result<Value> {
+    let [yes, no, condition] = arguments::<3>(given)?;
+    Ok(if condition.is_truthy() { yes.clone() } else { no.clone() })
 }
 
 fn nindent(given: &[Value]) -> Result<Value> {

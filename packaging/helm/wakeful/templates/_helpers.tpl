@@ -16,6 +16,18 @@ app.kubernetes.io/component: node
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{- /* A setting as text. Numbers in values are floating-point: 2097152 would become 2.097152e+06. */ -}}
+{{- define "wakeful.settings" -}}
+{{- range $name, $value := . }}
+- name: {{ $name }}
+  {{- if kindIs "float64" $value }}
+  value: {{ printf "%.0f" $value | quote }}
+  {{- else }}
+  value: {{ $value | quote }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "wakeful.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 65532
