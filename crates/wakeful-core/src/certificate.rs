@@ -11,6 +11,7 @@ use crate::alerting::alert::AlertKind;
 use crate::observation::{Certificate, MAX_EXPIRY, sanitize};
 use crate::reason::Reason;
 use crate::serde_millis;
+use crate::severity::Severity;
 use crate::time::Millis;
 
 /// Most urgent first; 0 is the expiry itself.
@@ -37,6 +38,16 @@ impl ExpiryWarning {
         match self.of {
             ExpiryKind::Certificate | ExpiryKind::ClientCertificate => Reason::CertificateExpiring,
             ExpiryKind::Domain => Reason::DomainExpiring,
+        }
+    }
+
+    /// The severity of its alert, for a monitor with this severity.
+    pub fn severity(&self, monitor: Severity) -> Severity {
+        match self.of {
+            ExpiryKind::Certificate | ExpiryKind::ClientCertificate => {
+                Severity::of_certificate(self.days, monitor)
+            }
+            ExpiryKind::Domain => AlertKind::Domain.first_severity(monitor),
         }
     }
 

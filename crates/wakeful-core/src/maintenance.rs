@@ -56,6 +56,9 @@ pub struct Window {
     /// The occurrence that the maintenance clock has started. Its end may have been
     /// extended.
     pub running: Option<Span>,
+    /// When the maintenance clock has ended the last one: later than scheduled if it was extended,
+    /// earlier if it was ended by hand.
+    pub ended: Option<Millis>,
     /// Occurrences are skipped until this time, because one was ended early.
     pub skipped_until: Option<Millis>,
     /// When the maintenance clock looks at it next.
@@ -181,6 +184,12 @@ impl Window {
             }),
             (scheduled, running) => scheduled.or(running),
         }
+    }
+
+    /// When the last occurrence that began ended: the maintenance clock records that a little later.
+    fn last_end(&self, now: Millis) -> Option<Millis> {
+        let running = self.running.map(|span| span.to);
+        [running, self.ended].into_iter().flatten().filter(|end| *end <= now).max()
     }
 
     /// The occurrence at a time, or the next one.
@@ -382,12 +391,16 @@ fn cover_by(
         windows.iter().filter(|window| window.isactive && window.covers(monitor, tags)).collect();
     // The end, with its grace, of the occurrence at a time, or of the one just before.
     let until = |window: &Window, at: Millis| {
-        let extended = |span: Span| Span { to: span.to.after(grace(window)), ..span };
+        let grace = grace(window);
+        let extended = |span: Span| Span { to: span.to.after(grace), ..span };
         let ended = || {
-            let earlier = window.at(at.before(grace(window)))?;
-            Some(extended(earlier)).filter(|span| span.contains(at))
+            let scheduled = window.at(at.before(grace));
+            // One that was ended early or extended is not in the schedule.
+            let recorded = window.last_end(at).map(|to| Span { from: to, to });
+            let spans = [scheduled, recorded].into_iter().flatten().map(extended);
+            spans.filter(|span| span.contains(at)).max_by_key(|span| span.to)
         };
-        window.at(at).map(extended).or_else(|| ended().filter(|_| !grace(window).is_zero()))
+        window.at(at).map(extended).or_else(|| ended().filter(|_| !grace.is_zero()))
     };
     let mut cover: Option<Cover> = None;
     let mut end = now;
@@ -401,7 +414,13 @@ fn cover_by(
             excluded: false,
             suppresses: false,
         });
-        cover.windows.push(CoveringWindow { id: window.id, name: window.name.clone() });
+        let covering = CoveringWindow { id: window.id, name: window.name.clone() };
+        // Those that suppress come first: an alert names the window that suppresses it.
+        if window.alerts == Alerts::Suppress && !cover.suppresses {
+            cover.windows.insert(0, covering);
+        } else {
+            cover.windows.push(covering);
+        }
         cover.pauses |= is_running && window.checks == Checks::Pause;
         cover.excluded |= is_running && window.counts == Counts::Excluded;
         cover.suppresses |= window.alerts == Alerts::Suppress;

@@ -85,6 +85,7 @@ const STEPS: &[Step] = steps![
     "0056_held_messages",
     "0057_messages_by_page",
     "0058_active_subscribers",
+    "0059_ended_maintenance",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use wakeful_core::Invalid;
 use wakeful_core::action_link::{self, LinkAction as LinkActionName};
 use wakeful_core::alerting::order::Action;
-use wakeful_core::alerting::state::Suppressed;
+use wakeful_core::alerting::state::{self, Suppressed};
 use wakeful_core::evidence::EvidenceRecord;
 use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId, PolicyId, UserId};
 use wakeful_core::reason;
@@ -451,6 +451,9 @@ pub(crate) struct AlertBody {
     ended: Option<Millis>,
     /// What withholds its notification; null if nothing does.
     suppressed_by: Option<SuppressionBody>,
+    /// The maintenance window that withholds its notification, or did until it was over; null if
+    /// none did, and once the alert was sent after the window.
+    maintenance: Option<AlertMaintenance>,
     /// When notifications were sent; null if they were not.
     #[schema(value_type = Option<String>, format = DateTime)]
     notified: Option<Millis>,
@@ -494,6 +497,14 @@ pub(crate) struct SuppressionBody {
     /// Null if its end is not known.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Millis>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AlertMaintenance {
+    /// Null if the caller may not see it.
+    #[schema(value_type = Option<String>, format = Uuid)]
+    maintenanceid: Option<Uuid>,
+    name: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -596,6 +607,14 @@ impl AlertBody {
                 let id = Some(id).filter(|id| !id.is_nil());
                 SuppressionBody { reason: reason.as_str(), id, name, since, until }
             }),
+            maintenance: state
+                .suppressed
+                .as_ref()
+                .filter(|by| by.reason == state::Reason::Maintenance)
+                .map(|by| AlertMaintenance {
+                    maintenanceid: Some(by.id).filter(|id| !id.is_nil()),
+                    name: by.name.clone(),
+                }),
             notified: state.notified,
             acknowledged: state.acknowledged.clone().map(|one| AcknowledgedBody {
                 at: one.at,

@@ -418,6 +418,12 @@ both_databases! {
         let open = client.get("alerts?status=suppressed").await.ok();
         assert_eq!(open["alerts"].as_array().unwrap().len(), 1);
         assert_eq!(open["alerts"][0]["suppressed_by"]["name"], "Night");
+        // The one that was over before the window was, and that nobody was notified of.
+        let over = client.get(&format!("monitor/{}/alerts", monitors[10])).await.ok()["alerts"][0].clone();
+        assert_eq!((&over["suppressed_by"], &over["notified"]), (&json!(null), &json!(null)), "{over}");
+        assert_eq!(over["maintenance"]["name"], "Night", "{over}");
+        let noticed = client.get(&format!("monitor/{}/alerts", monitors[0])).await.ok()["alerts"][0].clone();
+        assert_eq!(noticed["maintenance"], json!(null), "{noticed}");
         // The window ends: nothing is sent until the monitors report again.
         advance(&app, 60 * MINUTE).await;
         arrived(6).await;

@@ -51,6 +51,16 @@ impl AlertKind {
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
     }
+
+    /// The severity of a new alert of this kind, for a monitor with this severity: what is not an
+    /// outage is a warning. A certificate becomes more urgent when it is about to expire.
+    #[must_use]
+    pub fn first_severity(self, monitor: Severity) -> Severity {
+        match self {
+            Self::Outage | Self::Flapping => monitor,
+            Self::Certificate | Self::Domain | Self::Degraded | Self::Change => Severity::Warning,
+        }
+    }
 }
 
 impl Alert {
@@ -81,7 +91,7 @@ impl Alert {
             team: monitor.team,
             monitor: monitor.id,
             kind: warning.alert_kind(),
-            severity: Severity::of_certificate(warning.days, monitor.severity),
+            severity: warning.severity(monitor.severity),
             cause: warning.message.clone(),
             reason: Some(warning.reason()),
             started: now,
@@ -96,7 +106,7 @@ impl Alert {
             team: monitor.team,
             monitor: monitor.id,
             kind: AlertKind::Degraded,
-            severity: Severity::Warning,
+            severity: AlertKind::Degraded.first_severity(monitor.severity),
             cause: degradation.cause.clone(),
             reason: Some(degradation.reason),
             started: degradation.since,
@@ -111,7 +121,7 @@ impl Alert {
             team: monitor.team,
             monitor: monitor.id,
             kind: AlertKind::Change,
-            severity: Severity::Warning,
+            severity: AlertKind::Change.first_severity(monitor.severity),
             cause: cause.to_owned(),
             reason: Some(Reason::Changed),
             started: now,

@@ -50,6 +50,7 @@ fn window(number: u8, from: i64, to: i64, is_daily: bool) -> Window {
         grace: Duration::ZERO,
         announce: Announce::default(),
         running: None,
+        ended: None,
         skipped_until: None,
         due: Some(at(from)),
         created: Millis(0),
@@ -102,6 +103,45 @@ fn alerts_stay_suppressed_for_the_grace_after_a_window() {
     assert_eq!(after.until, Some(at(25)));
     assert_eq!(cover_at(25), None);
     assert_eq!(covers(&windows, 22), None);
+}
+
+#[test]
+fn the_grace_follows_the_end_of_an_occurrence_that_was_ended_or_extended() {
+    let daily = Window { grace: Duration::from_secs(300), ..window(1, 10, 70, true) };
+    let until = |window: &Window, minute| {
+        let windows = std::slice::from_ref(window);
+        let cover = cover_of_alerts(windows, monitor(1), &tags("db"), at(minute))?;
+        assert!(cover.suppresses && !cover.excluded, "{minute}");
+        cover.until
+    };
+    let running = Some(Span { from: at(10), to: at(30) });
+    let ended = Window { running, skipped_until: Some(at(70)), ..daily.clone() };
+    // Before and after the maintenance clock has recorded the end.
+    let recorded = Window { running: None, ended: Some(at(30)), ..ended.clone() };
+    for window in [&ended, &recorded] {
+        assert_eq!(until(window, 30), Some(at(35)));
+        assert_eq!(until(window, 34), Some(at(35)));
+        assert_eq!(until(window, 35), None);
+        // Its own end would have been here.
+        assert_eq!(until(window, 72), None);
+    }
+    let running = Some(Span { from: at(10), to: at(90) });
+    let extended = Window { running, ..daily.clone() };
+    let recorded = Window { running: None, ended: Some(at(90)), ..daily };
+    for window in [&extended, &recorded] {
+        assert_eq!(until(window, 94), Some(at(95)));
+        assert_eq!(until(window, 95), None);
+    }
+}
+
+#[test]
+fn an_alert_names_the_window_that_suppresses_it() {
+    let notifies = Window { alerts: Alerts::Notify, ..window(1, 10, 40, false) };
+    let windows = [notifies, window(2, 15, 30, false), window(3, 15, 30, false)];
+    let names = |minute| covers(&windows, minute).expect("covered").windows;
+    let names = |minute| names(minute).into_iter().map(|window| window.name).collect::<Vec<_>>();
+    assert_eq!(names(20), ["window 2", "window 1", "window 3"]);
+    assert_eq!(names(35), ["window 1"]);
 }
 
 #[test]

@@ -422,6 +422,7 @@ impl Engine {
             } else {
                 running.map(|span| Span { from: span.from, to: now.min(span.to) })
             },
+            ended: old.and_then(|old| old.ended),
             skipped_until: old.filter(|_| is_same).and_then(|old| old.skipped_until),
             due: Some(now),
             created: old.map_or(now, |old| old.created),

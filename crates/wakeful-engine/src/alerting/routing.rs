@@ -181,7 +181,7 @@ impl Engine {
             monitor: monitor.id,
             tags: &monitor.tags,
             kind: tried.kind,
-            severity: tried.severity.unwrap_or(monitor.severity),
+            severity: tried.severity.unwrap_or(tried.kind.first_severity(monitor.severity)),
         };
         let route = route(&rules, &routable, at);
         let severity = route.severity.unwrap_or(routable.severity);
@@ -244,7 +244,7 @@ impl Engine {
         at: Millis,
     ) -> Result<Option<Suppressed>> {
         let monitor = &stored.monitor;
-        let severity = tried.severity.unwrap_or(monitor.severity);
+        let severity = tried.severity.unwrap_or(tried.kind.first_severity(monitor.severity));
         let alert = DueAlert::imagined(monitor, tried.kind, severity, at);
         let team = self.store().team(caller.team_access());
         let windows: Vec<Window> =

@@ -191,7 +191,7 @@ fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWar
     let alert = alert_id(monitor.id, subject, now);
     record.opens.push(Alert::of_warning(alert, monitor, warning, now));
     let text = format!("[{}] {}", monitor.name, warning.message);
-    let severity = Severity::of_certificate(warning.days, monitor.severity);
+    let severity = warning.severity(monitor.severity);
     let data = EventData {
         severity: Some(severity),
         message: &warning.message,

@@ -536,6 +536,9 @@ async fn write_window(
         return Ok(());
     }
     let running = window.at(done);
+    // The grace of an occurrence begins when it is over.
+    let is_over = |span: &Span| running.is_none_or(|running| running.from > span.from);
+    let ended = window.running.filter(is_over).map(|span| span.to.min(done));
     let after = Window { running, ..window.clone() };
     let due = if done < now { Some(done) } else { next_change(&after, now) };
     // What could not be announced is tried again.
@@ -546,7 +549,7 @@ async fn write_window(
         sqlx::query(
             "update maintenances
              set running_from = $2, running_to = $3, next_at = $4, announced = $5,
-                 revision = revision + 1
+                 ended_at = coalesce($6, ended_at), revision = revision + 1
              where id = $1",
         )
         .bind(window.id.uuid())
@@ -554,6 +557,7 @@ async fn write_window(
         .bind(running.map(|span| span.to.0))
         .bind(due.map(|at| at.0))
         .bind(announced.map(|at| at.0))
+        .bind(ended.map(|at| at.0))
         .execute(db)
         .await?;
     });

@@ -58,8 +58,8 @@ from_row!(NamedMonitor, |row| Self {
 macro_rules! columns {
     () => {
         "id, team_id, name, description, isactive, selector, schedule, checks, counts, alerts,
-         dependents, grace, announce, next_at, running_from, running_to, skipped_until, revision,
-         created_by, created, modified, deleted, announced"
+         dependents, grace, announce, next_at, running_from, running_to, ended_at, skipped_until,
+         revision, created_by, created, modified, deleted, announced"
     };
 }
 pub(super) use columns;
@@ -99,6 +99,7 @@ from_row!(StoredWindow, |row| {
                 (Some(from), Some(to)) => Some(Span { from: Millis(from), to: Millis(to) }),
                 _ => None,
             },
+            ended: row.try_get::<Option<i64>, _>("ended_at")?.map(Millis),
             skipped_until: row.try_get::<Option<i64>, _>("skipped_until")?.map(Millis),
             due: row.try_get::<Option<i64>, _>("next_at")?.map(Millis),
             created: Millis(row.try_get("created")?),

@@ -49,6 +49,7 @@ pub(crate) fn window(team: TeamId, notifier: NotifierId) -> Window {
             end: false,
         },
         running: None,
+        ended: None,
         skipped_until: None,
         due: Some(NOW),
         created: NOW,

@@ -1157,6 +1157,7 @@ export const de: Texts = {
       group: (name) => `Gemeldet von ${name || "einem anderen Monitor"}`,
       flapping: () => "Ständiger Wechsel",
     },
+    duringMaintenance: (name) => `Während der Wartung ${name}, niemand wurde benachrichtigt`,
     suppressedUntil: "bis",
     suppressedOpen: "bis sie beendet wird",
     alertOf: (name) => `Alarm für ${name}`,

@@ -1185,6 +1185,7 @@ export const en = {
       group: (name: string) => `Reported by ${name || "another monitor"}`,
       flapping: () => "Flapping",
     } satisfies Record<SuppressionReason, (name: string) => string>,
+    duringMaintenance: (name: string) => `During maintenance ${name}, nobody was notified`,
     suppressedUntil: "until",
     suppressedOpen: "until it is ended",
     alertOf: (name: string) => `Alert for ${name}`,

@@ -36,8 +36,9 @@ export function SeverityLabel({ severity }: { severity: Severity }) {
 /** Who has responded, and what suppresses the alert. */
 export function Responses({ alert }: { alert: Alert }) {
   const { alerts } = useTexts();
-  const { acknowledged, snoozed_until, assignee, resolved, suppressed_by } = alert;
-  if (!acknowledged && !snoozed_until && !assignee && !resolved && !suppressed_by) return null;
+  const { acknowledged, snoozed_until, assignee, resolved, suppressed_by, ended } = alert;
+  const hiddenBy = ended ? alert.maintenance : null;
+  if (!acknowledged && !snoozed_until && !assignee && !resolved && !suppressed_by && !hiddenBy) return null;
   return (
     <ul className={styles.responses}>
       {suppressed_by && (
@@ -53,6 +54,15 @@ export function Responses({ alert }: { alert: Alert }) {
             </>
           )}
           {suppressed_by.reason === "maintenance" && !suppressed_by.until && `, ${alerts.suppressedOpen}`}
+        </li>
+      )}
+      {hiddenBy && (
+        <li>
+          {hiddenBy.maintenanceid ? (
+            <Link to={`/maintenance/${hiddenBy.maintenanceid}`}>{alerts.duringMaintenance(hiddenBy.name)}</Link>
+          ) : (
+            alerts.duringMaintenance(hiddenBy.name)
+          )}
         </li>
       )}
       {acknowledged && (
