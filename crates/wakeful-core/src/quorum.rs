@@ -5,6 +5,8 @@
 //! status does not change. A failure that only one probe of one region reported
 //! is confirmed from another region.
 
+use std::cmp::Reverse;
+
 use crate::evidence::Evidence;
 use crate::heartbeat::{Beat, RegionBeat};
 use crate::observation::{Certificate, Contact, Fault, FaultKind, Observation, Warning};
@@ -143,9 +145,12 @@ impl RegionResults {
             Observation::down(first.contact, first.reason.unwrap_or(Reason::Other), text)
         };
         let warnings = if good { self.warnings() } else { Vec::new() };
+        let timed = self.typical().filter(|_| good);
+        let (load_time, phases) =
+            timed.map_or((first.load_time, first.phases), |seen| (seen.load_time, seen.phases));
         Observation {
-            load_time: first.load_time,
-            phases: first.phases,
+            load_time,
+            phases,
             certificate: self.certificate(),
             evidence: self.evidence(good, warnings.first()),
             warnings,
@@ -155,6 +160,19 @@ impl RegionResults {
             regions: self.beats(),
             ..named
         }
+    }
+
+    /// The observation of the region whose load time counts for a target that passes: as many regions
+    /// as the quorum requires failed or were at least as slow. `None` if only one was asked.
+    fn typical(&self) -> Option<&Observation> {
+        if self.expected < 2 || self.upside_down {
+            return None;
+        }
+        let mut passing: Vec<&Observation> = self.votes(true).map(|(_, seen)| seen).collect();
+        // Slowest first, and otherwise in the order of the regions.
+        passing.sort_by_key(|seen| Reverse(seen.load_time));
+        let needed = self.quorum.of(self.expected).saturating_sub(self.count(false));
+        passing.get(needed.clamp(1, passing.len().max(1)) - 1).copied()
     }
 
     /// What makes a target degraded that passes: as many regions as the quorum requires have seen
@@ -337,6 +355,34 @@ mod tests {
             let observation = [Quorum::Any, Quorum::Majority, Quorum::All, Quorum::Count(2)]
                 .map(|quorum| sign(quorum, signs));
             assert_eq!(observation, [any, majority, all, two], "{signs}");
+        }
+    }
+
+    #[test]
+    fn a_target_is_as_slow_as_it_is_in_as_many_regions_as_the_quorum_requires() {
+        let load_time = |quorum, signs: &str, millis: [u64; 3]| {
+            let mut results = results_of(quorum, signs);
+            for (result, millis) in results.results.iter_mut().zip(millis) {
+                let Ok(seen) = &mut result.outcome else { continue };
+                seen.load_time = seen.load_time.map(|_| Duration::from_millis(millis));
+            }
+            let seen = results.decide().expect("an observation");
+            seen.load_time.map(|time| time.as_millis())
+        };
+        for (quorum, signs, millis, expected) in [
+            (Quorum::Majority, "+++", [10, 900, 800], 800),
+            (Quorum::Majority, "+++", [900, 10, 20], 20),
+            (Quorum::Any, "+++", [10, 900, 20], 900),
+            (Quorum::All, "+++", [10, 900, 800], 10),
+            // The region that fails is one of the two.
+            (Quorum::Majority, "+-+", [10, 0, 900], 900),
+            (Quorum::Majority, "+?+", [10, 0, 900], 10),
+        ] {
+            assert_eq!(
+                load_time(quorum, signs, millis),
+                Some(expected),
+                "{quorum:?} {signs} {millis:?}"
+            );
         }
     }
 

@@ -16,6 +16,7 @@ pub mod readings;
 pub mod rollup;
 pub mod sketch;
 pub mod stats;
+mod validity;
 
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
@@ -24,6 +25,7 @@ use crate::heartbeat::{Beat, Heartbeat, Phases};
 use crate::time::Millis;
 
 pub use exclusions::{Exclusion, ExclusionKind, Exclusions};
+pub use validity::Validity;
 
 /// For how many intervals a heartbeat is valid when no other follows it. A
 /// check that runs into its timeout still ends within two.

@@ -108,11 +108,7 @@ impl Monitor {
 
     /// How late a report to an api monitor may be.
     pub fn grace(&self) -> Duration {
-        let set = match &self.spec {
-            Spec::Api(api) => api.grace,
-            _ => None,
-        };
-        set.unwrap_or_else(|| timing::default_grace(self.heartbeat_interval))
+        grace(&self.spec, self.heartbeat_interval)
     }
 
     /// How long a run that was reported to an api monitor may take.
@@ -194,6 +190,15 @@ impl fmt::Display for Name {
 }
 
 stored_as_text!(Name);
+
+/// How late a report to a monitor with these settings may be.
+pub(crate) fn grace(spec: &Spec, interval: Interval) -> Duration {
+    let set = match spec {
+        Spec::Api(api) => api.grace,
+        _ => None,
+    };
+    set.unwrap_or_else(|| timing::default_grace(interval))
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
+use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::history::block_codec::BLOCK_CAPACITY;
 use wakeful_core::history::rollup::{self, Detail, Rollup};
-use wakeful_core::history::{DAY, Entry, HOUR, in_order, start_of};
+use wakeful_core::history::{DAY, Entry, HOUR, Validity, in_order, start_of};
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
@@ -137,10 +138,12 @@ impl Store {
             return Ok(done(false));
         };
         let range = RecentRange { first: *first, last: *last, count: recent.len() };
-        let interval = stored.monitor.heartbeat_interval.seconds();
+        let Monitor { spec, heartbeat_interval, .. } = &stored.monitor;
+        let validity = Validity::of(spec, *heartbeat_interval);
         let outages = self.outages(monitor).await?;
         let exclusions = self.exclusions(monitor).await?;
-        let entry = |(key, beat): (HeartbeatKey, _)| {
+        let entry = |(key, beat): (HeartbeatKey, Heartbeat)| {
+            let interval = validity.interval_at(beat.at);
             Entry::of(key.seq, beat, interval, &outages, &exclusions)
         };
         let recent =

@@ -5,8 +5,9 @@ use wakeful_core::health::Degraded;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::history::rollup::{Detail, LastHeartbeat, Rollup, unpack};
 use wakeful_core::history::stats::OutageStats;
-use wakeful_core::history::{DAY, Entry, Exclusions, Outage, in_order, start_of};
+use wakeful_core::history::{DAY, Entry, Exclusions, Outage, Validity, in_order, start_of};
 use wakeful_core::id::MonitorId;
+use wakeful_core::monitors::{Interval, Spec};
 use wakeful_core::slo::Slo;
 use wakeful_core::time::Millis;
 
@@ -14,7 +15,7 @@ use super::{Grain, run_blocking};
 use crate::dialect::{from_row, read};
 use crate::history::heartbeats::{HeartbeatKey, HeartbeatRange};
 use crate::monitors::visible::is_visible;
-use crate::{Result, Store, TeamStore};
+use crate::{Result, Store, StoreError, TeamStore};
 
 /// Up to this many roll-ups are unpacked inline; more of them take milliseconds.
 const INLINE_UNPACK_LIMIT: usize = 31;
@@ -22,7 +23,7 @@ const INLINE_UNPACK_LIMIT: usize = 31;
 pub struct HistoryReader<'a> {
     store: &'a Store,
     monitor: MonitorId,
-    interval: u32,
+    validity: Validity,
     outages: Vec<Outage>,
     exclusions: Exclusions,
     settings: HistorySettings,
@@ -38,6 +39,8 @@ struct HistorySettings {
 
 struct SettingsRow {
     interval: i64,
+    /// Of a job that reports by a schedule.
+    spec: Option<String>,
     has_exclusions: bool,
     degraded: Option<String>,
     slo: Option<String>,
@@ -50,9 +53,20 @@ from_row!(SettingsRow, |row| Self {
     degraded: row.try_get(2)?,
     slo: row.try_get(3)?,
     has_readings: row.try_get(4)?,
+    spec: row.try_get(5)?,
 });
 
 impl SettingsRow {
+    fn validity(&self) -> Result<Validity> {
+        let damaged = || StoreError::Damaged("monitors");
+        let interval =
+            u64::try_from(self.interval).ok().and_then(|span| Interval::of_api(span).ok());
+        let interval = interval.ok_or_else(damaged)?;
+        let Some(spec) = &self.spec else { return Ok(Validity::of_interval(interval)) };
+        let spec = Spec::from_json(spec).map_err(|_| damaged())?;
+        Ok(Validity::of(&spec, interval))
+    }
+
     fn settings(&self) -> HistorySettings {
         let degraded = self.degraded.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let slow = degraded.map(|degraded: Degraded| degraded.slow).filter(|slow| *slow > 0);
@@ -109,7 +123,8 @@ impl TeamStore<'_> {
                         exists (select 1 from exclusions e where e.monitor_id = m.id),
                         m.degraded, m.slo,
                         (m.kind = 'ping' and m.spec like '%\"count\":%')
-                        or coalesce(m.assertions like '%\"chart\":true%', false)
+                        or coalesce(m.assertions like '%\"chart\":true%', false),
+                        case when m.kind = 'api' and m.spec like '%\"schedule\":%' then m.spec end
                  from monitors m
                  where m.id = $1 and m.team_id = $2 and ",
                 is_visible!("3")
@@ -121,7 +136,7 @@ impl TeamStore<'_> {
             .await
         })?;
         let Some(row) = row else { return Ok(None) };
-        let interval = u32::try_from(row.interval).unwrap_or(u32::MAX);
+        let validity = row.validity()?;
         let outages = self.store.outages(monitor).await?;
         let exclusions = if row.has_exclusions {
             self.store.exclusions(monitor).await?
@@ -132,7 +147,7 @@ impl TeamStore<'_> {
         Ok(Some(HistoryReader {
             store: self.store,
             monitor,
-            interval,
+            validity,
             outages,
             exclusions,
             settings,
@@ -152,7 +167,7 @@ impl HistoryReader<'_> {
     }
 
     pub fn interval(&self) -> u32 {
-        self.interval
+        self.validity.interval()
     }
 
     /// The fixed limit above which a check is slow.
@@ -178,7 +193,8 @@ impl HistoryReader<'_> {
     }
 
     pub(super) fn entry(&self, key: HeartbeatKey, heartbeat: Heartbeat) -> Entry {
-        Entry::of(key.seq, heartbeat, self.interval, &self.outages, &self.exclusions)
+        let interval = self.validity.interval_at(heartbeat.at);
+        Entry::of(key.seq, heartbeat, interval, &self.outages, &self.exclusions)
     }
 
     /// The heartbeats of a range that are not compacted yet, in order.

@@ -176,6 +176,7 @@ fn dns_rows(peers: &Peers) -> Vec<Row> {
 fn network_rows(peers: &Peers) -> Vec<Row> {
     let at = |name: &str| http(format!("http://{name}:{}/ok", peers.http.port));
     vec![
+        row("connected", tcp("127.0.0.1", peers.http.port), Up),
         row("refused", tcp("127.0.0.1", peers.closed_port), Down("connect_refused")),
         row(
             "reset in the handshake",
