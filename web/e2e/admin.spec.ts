@@ -64,6 +64,13 @@ test("an administrator suspends a team, which its members cannot change", async 
   await expect(row).toContainText("Suspended");
   await expect(other.monitor()).rejects.toThrow("suspended");
   await other.get("monitors");
+  // Its members see why, and are not offered what would be refused.
+  await page.context().clearCookies();
+  await logIn(page, email);
+  await openPage(page, "/team");
+  await expect(page.getByText("This team is suspended.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Add user" })).toHaveCount(0);
+  expect(await axeViolations(page)).toEqual([]);
 });
 
 test("others are not offered the administration", async ({ page, member, request }) => {

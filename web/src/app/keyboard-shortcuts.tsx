@@ -1,5 +1,5 @@
 /** The list of keyboard shortcuts. */
-import { useMe, type Permission } from "../shared/api/session";
+import { allowed, useMe, type Permission } from "../shared/api/session";
 import { useTexts } from "../shared/i18n";
 import { Dialog } from "../shared/ui/dialog";
 import styles from "./shell.module.css";
@@ -25,7 +25,7 @@ export function works(key: string, permissions: readonly Permission[]): boolean 
 export default function KeyboardShortcuts({ close }: { close: () => void }) {
   const t = useTexts();
   const { keys } = t;
-  const { permissions } = useMe();
+  const permissions = allowed(useMe());
   return (
     <Dialog title={t.nav.keys} close={close}>
       <dl className={styles.keys}>

@@ -1,6 +1,6 @@
 /**
- * What is shown above every page: an address that is not verified, notifiers that fail, drafts of incidents, and roles that are
- * still to be chosen.
+ * What is shown above every page: that the team is suspended, an address that is not verified, notifiers that fail, drafts of
+ * incidents, and roles that are still to be chosen.
  */
 import { useQuery } from "@tanstack/react-query";
 import { incidentsQuery } from "../shared/api/incidents";
@@ -14,13 +14,14 @@ import { useFailing } from "./failing-notifiers";
 import styles from "./shell.module.css";
 
 export default function Notices({ review }: { review: boolean }) {
-  const { role, email, email_verified, mail_server } = useMe();
+  const { role, email, email_verified, mail_server, team_suspended } = useMe();
   const { pathname } = useLocation();
   const failing = useFailing();
   const responds = useMay("respond");
   return (
     <>
       {/* Texts are loaded only with what is shown: most people never see any of it. */}
+      {team_suspended && <SuspendedBanner />}
       {!email_verified && mail_server && !saysUnverified(pathname) && <UnverifiedBanner email={email} />}
       {failing.length > 0 && <Banner failing={failing} />}
       {responds && <Drafts />}
@@ -33,6 +34,19 @@ export default function Notices({ review }: { review: boolean }) {
 /** Whether a page says itself that the address is not verified, or has no room for it. */
 function saysUnverified(pathname: string): boolean {
   return pathname === "/settings" || pathname === "/wallboard" || pathname.startsWith("/notifier");
+}
+
+/** An administrator of the installation has suspended the team. */
+function SuspendedBanner() {
+  const { suspendedTeam } = useTexts();
+  return (
+    <div className={styles.broken} role="status">
+      <p>
+        <b>{suspendedTeam.title}</b> {suspendedTeam.help}
+      </p>
+      <Link to="/contact">{suspendedTeam.contact}</Link>
+    </div>
+  );
 }
 
 /** Without a verified address, no notification is sent to it. */

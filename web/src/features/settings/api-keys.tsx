@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { apiKeysQuery, type ApiKey } from "../../shared/api/api-keys";
 import { DELETE, POST, unwrap } from "../../shared/api/client";
+import { useMay } from "../../shared/api/session";
 import { teamsQuery, useTeam } from "../../shared/api/teams";
 import { useTexts } from "../../shared/i18n";
 import { ApiKeyRow } from "../../shared/ui/api-key-row";
@@ -20,6 +21,7 @@ export function ApiKeys() {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(apiKeysQuery);
   const team = useTeam();
+  const audits = useMay("audit");
   const teams = useQuery(teamsQuery).data ?? [];
   const otherTeam = ({ groupid }: ApiKey) => teams.find((one) => one.groupid === groupid && groupid !== team?.groupid);
   const allowed = team?.personal_keys !== false;
@@ -66,6 +68,7 @@ export function ApiKeys() {
           title={t.apiKeys.new}
           fullScope={t.apiKeys.scopes.full}
           scopeHelp={t.apiKeys.scopeHelp}
+          audits={audits}
           create={(body) => unwrap(POST("/api/v1/integrations/apikey/save", { body }))}
           created={renew}
           close={() => setCreating(false)}

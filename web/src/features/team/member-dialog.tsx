@@ -1,6 +1,7 @@
 /** Adds a user or changes one; a blank password leaves the current one unchanged. */
 import { POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
+import { useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
@@ -20,7 +21,10 @@ interface Props {
 
 export function MemberDialog({ user, close, saved }: Props) {
   const t = useTexts();
+  const me = useMe();
   const before = user?.monitor_filter?.tags ?? [];
+  // Accounts with teams of their own have their own address and password.
+  const hasAccountFields = !user || user.managed || user.userid === me.userid;
   const form = useForm(
     { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? "viewer", tags: before },
     async ({ email, password1, password2, role, tags }) => {
@@ -44,18 +48,24 @@ export function MemberDialog({ user, close, saved }: Props) {
   return (
     <Dialog title={user ? t.team.changeTitle(user.email) : t.team.addTitle} close={close}>
       <FormLayout form={form} action={user ? t.common.save : t.team.add} cancel={close}>
-        <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
+        {hasAccountFields && (
+          <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
+        )}
         <RoleField form={form} roles={ROLES} />
         {mayHaveFilter(form.values.role) && <MonitorFilterField form={form} />}
-        <PasswordField
-          form={form}
-          field="password1"
-          label={user ? t.auth.newPassword : t.auth.password}
-          description={user ? t.team.keepPassword : t.team.firstPassword}
-          autoComplete="new-password"
-          required={!user}
-        />
-        <PasswordField form={form} field="password2" label={t.auth.confirmPassword} autoComplete="new-password" required={!user} />
+        {hasAccountFields && (
+          <>
+            <PasswordField
+              form={form}
+              field="password1"
+              label={user ? t.auth.newPassword : t.auth.password}
+              description={user ? t.team.keepPassword : t.team.firstPassword}
+              autoComplete="new-password"
+              required={!user}
+            />
+            <PasswordField form={form} field="password2" label={t.auth.confirmPassword} autoComplete="new-password" required={!user} />
+          </>
+        )}
       </FormLayout>
     </Dialog>
   );

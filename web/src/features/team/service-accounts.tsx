@@ -20,6 +20,9 @@ import { servicesQuery, type ServiceAccount } from "./data";
 import { ServiceAccountDialog } from "./service-account-dialog";
 import styles from "./team.module.css";
 
+/** The roles of service accounts that may read the audit log. */
+const AUDITORS: readonly ServiceAccount["role"][] = ["admin"];
+
 type Open = { what: "create" } | { what: "change" | "key" | "suspend" | "delete"; service: ServiceAccount } | null;
 
 export function ServiceAccounts() {
@@ -107,6 +110,7 @@ export function ServiceAccounts() {
           title={serviceAccounts.newKey(open.service.name)}
           fullScope={serviceAccounts.fullScope}
           scopeHelp={serviceAccounts.scopeHelp}
+          audits={AUDITORS.includes(open.service.role)}
           create={(body) => createKey(open.service, body)}
           created={renew}
           close={close}

@@ -1,7 +1,7 @@
 /** Which team a tab shows. */
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, test, vi } from "vitest";
-import { meQuery, onTeamLost, showTeam } from "./session";
+import { allowed, meQuery, onTeamLost, showTeam, type Permission } from "./session";
 import { setTabTeam, tabTeam } from "./tab-team";
 
 const stored = new Map<string, string>();
@@ -78,4 +78,10 @@ test("a guest has no team", async () => {
   teams = [];
   expect(await client.query(meQuery)).toBeNull();
   expect(tabTeam()).toBeNull();
+});
+
+test("the members of a suspended team may look, and change nothing", () => {
+  const permissions: Permission[] = ["view", "report", "respond", "edit", "people", "audit", "bills", "pay", "own"];
+  expect(allowed({ permissions, team_suspended: false })).toEqual(permissions);
+  expect(allowed({ permissions, team_suspended: true })).toEqual(["view", "audit", "bills"]);
 });

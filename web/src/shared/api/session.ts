@@ -78,9 +78,17 @@ export function useMe(): Me {
   return data;
 }
 
+/** What the members of a suspended team may do nevertheless. */
+const IN_A_SUSPENDED_TEAM: readonly Permission[] = ["view", "audit", "bills"];
+
+/** What the user may do: in a suspended team, nothing is changed. */
+export function allowed({ permissions, team_suspended }: Pick<Me, "permissions" | "team_suspended">): Permission[] {
+  return team_suspended ? permissions.filter((one) => IN_A_SUSPENDED_TEAM.includes(one)) : permissions;
+}
+
 /** Whether the user may do this. The service checks it too; views do not offer what would be refused. */
 export function useMay(permission: Permission): boolean {
-  return useMe().permissions.includes(permission);
+  return allowed(useMe()).includes(permission);
 }
 
 /** Starts with an empty cache after a login or in another team: nothing of another user or team remains. */

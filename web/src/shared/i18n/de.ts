@@ -663,6 +663,11 @@ export const de: Texts = {
     watchHelp: "Alle 60 Sekunden. Das lässt sich jederzeit ändern.",
     others: "Oder wählen Sie einen anderen Typ:",
   },
+  suspendedTeam: {
+    title: "Dieses Team ist gesperrt.",
+    help: "Seine Monitore werden nicht geprüft, und nichts kann geändert werden, bis ein Administrator dieser Installation das aufhebt.",
+    contact: "Kontakt",
+  },
   verifyAddress: {
     title: (email) => `${email} ist noch nicht bestätigt`,
     help: "Benachrichtigungen werden dorthin gesendet, sobald Sie den Link in unserer E-Mail öffnen.",

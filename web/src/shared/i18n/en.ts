@@ -681,6 +681,11 @@ export const en = {
     watchHelp: "Every 60 seconds. You can change that any time.",
     others: "Or pick another type:",
   },
+  suspendedTeam: {
+    title: "This team is suspended.",
+    help: "Its monitors are not checked, and nothing can be changed until an administrator of this installation ends that.",
+    contact: "Contact",
+  },
   verifyAddress: {
     title: (email: string) => `${email} isn’t verified yet`,
     help: "Notifications are sent to it once you open the link in the email from us.",

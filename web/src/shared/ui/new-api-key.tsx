@@ -13,8 +13,9 @@ import { MonitorFilterField } from "./monitor-filter-field";
 type Values = { name: string; scope: Scope; expires: string; tags: string[] };
 type KeyPair = { apikey: string; enckey: string };
 
-/** There is nothing yet that a key for the audit log could read. */
-const SCOPES: readonly Scope[] = ["full", "editor", "responder", "viewer", "push"];
+const SCOPES: readonly Scope[] = ["full", "editor", "responder", "viewer", "push", "audit"];
+/** They are not about single monitors. */
+const UNFILTERED: readonly Scope[] = ["full", "audit"];
 const DAYS = [7, 30, 90, 365];
 
 interface Props {
@@ -22,18 +23,20 @@ interface Props {
   /** What the scope `full` includes, which depends on the holder. */
   fullScope: string;
   scopeHelp: string;
+  /** Whether the holder may read the audit log. */
+  audits: boolean;
   create: (key: NewApiKey) => Promise<Partial<KeyPair>>;
   created: () => Promise<void>;
   close: () => void;
 }
 
-export function NewApiKeyDialog({ title, fullScope, scopeHelp, create, created, close }: Props) {
+export function NewApiKeyDialog({ title, fullScope, scopeHelp, audits, create, created, close }: Props) {
   const t = useTexts();
   // The most days that the team allows; 0 for no limit.
   const { key_days: max = 0 } = useTeam() ?? {};
   const [pair, setPair] = useState<KeyPair | null>(null);
   const form = useForm<Values>({ name: "", scope: "full", expires: "", tags: [] }, async ({ name, scope, expires, tags }) => {
-    const limited = scope !== "full" && tags.length > 0;
+    const limited = !UNFILTERED.includes(scope) && tags.length > 0;
     const { apikey = "", enckey = "" } = await create({ name, scope, ...(expires && { expires }), ...(limited && { tags }) });
     setPair({ apikey, enckey });
     await created();
@@ -66,11 +69,11 @@ export function NewApiKeyDialog({ title, fullScope, scopeHelp, create, created, 
             label={t.apiKeys.scope}
             description={scopeHelp}
             error={form.errors["scope"]}
-            data={SCOPES.map((scope) => ({ value: scope, label: scopes[scope] }))}
+            data={SCOPES.filter((scope) => audits || scope !== "audit").map((scope) => ({ value: scope, label: scopes[scope] }))}
             value={form.values.scope}
             onChange={(event) => form.set("scope", event.currentTarget.value as Scope)}
           />
-          {form.values.scope !== "full" && <MonitorFilterField form={form} />}
+          {!UNFILTERED.includes(form.values.scope) && <MonitorFilterField form={form} />}
           <NativeSelect
             name="expires"
             label={t.apiKeys.expires}
