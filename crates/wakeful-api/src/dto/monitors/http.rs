@@ -5,8 +5,8 @@ use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::monitors::spec::http::{max_redirects, password};
 use wakeful_core::monitors::spec::{
-    Authentication, Body, ConnectOptions, Headers, HttpSpec, HttpUrl, Keyword, Method, Proxy, Spec,
-    StatusCodes, Username,
+    Authentication, Body, CodeRange, ConnectOptions, Headers, HttpSpec, HttpUrl, Keyword, Method,
+    Proxy, Spec, StatusCodes, Username,
 };
 use wakeful_core::secret::Secret;
 
@@ -91,7 +91,8 @@ pub(crate) struct HttpBody<'a> {
     username: &'a str,
     body: &'a str,
     headers: &'a str,
-    accepted_status_codes: Vec<String>,
+    #[schema(value_type = Vec<String>)]
+    accepted_status_codes: &'a [CodeRange],
     max_redirects: u8,
     oauth2: Option<Oauth2Body<'a>>,
     /// The certificate that checks present.
@@ -256,7 +257,7 @@ pub(super) fn show(http: &HttpSpec, default_body: u32) -> SpecFields<'_> {
         username: &http.username,
         body: &http.body,
         headers: http.headers.as_str(),
-        accepted_status_codes: http.accepted.items().collect(),
+        accepted_status_codes: http.accepted.items(),
         max_redirects: http.max_redirects,
         oauth2: options.and_then(|options| options.oauth2.as_ref()).map(Oauth2Body::of),
         client_certificate: certificate.map(ClientCertificateBody::of),

@@ -31,6 +31,7 @@ use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId, PolicyId};
 use wakeful_core::maintenance::ShownCover;
 use wakeful_core::monitors::spec::{GroupSpec, Kind, Spec};
 use wakeful_core::reason;
+use wakeful_core::region::{Quorum, Region};
 use wakeful_core::time::Millis;
 use wakeful_engine::{LinkedNotifier, MonitorView};
 
@@ -289,9 +290,10 @@ pub(crate) struct MonitorBody<'a> {
     /// Seconds; null for the default and for types other than api.
     grace: Option<u64>,
     /// The regions it is checked from; `local` is the node that owns the monitor.
-    regions: Vec<String>,
+    regions: Vec<&'a str>,
     /// How many regions must agree before it counts as down: any, majority, all or a number.
-    quorum: String,
+    #[schema(value_type = String)]
+    quorum: Quorum,
     /// What the result of a check must be like.
     assertions: Vec<AssertionBody<'a>>,
     /// How much of what failing checks see is stored.
@@ -378,8 +380,8 @@ impl<'a> MonitorBody<'a> {
             modified: monitor.modified,
             revision: *revision,
             timeout: monitor.timeout.map(|span| span.as_secs()),
-            regions: monitor.regions.clone().into(),
-            quorum: monitor.quorum.to_string(),
+            regions: monitor.regions.iter().map(Region::as_str).collect(),
+            quorum: monitor.quorum,
             assertions: monitor.assertions.iter().map(AssertionBody::of).collect(),
             evidence: monitor.evidence.as_str(),
             degraded: monitor.degraded.as_deref().map(DegradedBody::of),
