@@ -10,7 +10,7 @@ use wakeful_core::monitors::spec::{
 };
 use wakeful_core::secret::Secret;
 
-use super::append::{append_object, value};
+use super::append::{append_object, nullable, value};
 use super::client_certificate::{ClientCertificateBody, SaveClientCertificate};
 use super::http_options::{Oauth2Body, SaveOauth2};
 use super::request::texts;
@@ -124,8 +124,8 @@ impl HttpBody<'_> {
                 value headers,
                 value accepted_status_codes,
                 value max_redirects,
-                value oauth2,
-                value client_certificate,
+                nullable oauth2,
+                nullable client_certificate,
                 value ca,
                 value cookies,
                 value proxy,
@@ -144,7 +144,7 @@ pub(super) fn http_body(text: &mut Vec<u8>, key: &'static str, http: &Option<Htt
             text.extend_from_slice(key.as_bytes());
             http.append_to(text);
         }
-        None => value(text, key, http),
+        None => nullable(text, key, http),
     }
 }
 
