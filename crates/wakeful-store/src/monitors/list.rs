@@ -103,7 +103,7 @@ impl TeamStore<'_> {
             .fetch_optional(db)
             .await
         })?;
-        let Some(row) = row else { return Ok(None) };
+        let Some(mut row) = row else { return Ok(None) };
         let links = self.links(id, id).await?.remove(&id).unwrap_or_default();
         let mut stored = row.with_links(&self.store.keyring, &links)?;
         stored.monitor.depends_on =
@@ -173,7 +173,7 @@ impl TeamStore<'_> {
         read!(self.store, |db| {
             let select = sqlx::query_as::<_, Row>(sql);
             let mut rows = with_filter!(select, self, filter).fetch(db);
-            while let Some(row) = rows.try_next().await? {
+            while let Some(mut row) = rows.try_next().await? {
                 let stored = row.with_links(&self.store.keyring, &[]);
                 found.push((stored.or_else(|why| row.unreadable(why))?, Vec::new()));
             }
