@@ -73,7 +73,7 @@ fn read(kind: Kind, fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
 
 /// The fields of `MonitorBody` that depend on the type.
 fn show(spec: &Spec) -> SpecFields<'_> {
-    let shown = match spec {
+    let mut shown = match spec {
         Spec::Api(api) => api::show(api),
         Spec::Dns(dns) => dns::show(dns),
         Spec::Domain(domain) => domain::show(domain),
@@ -87,12 +87,10 @@ fn show(spec: &Spec) -> SpecFields<'_> {
     let connect = spec.connect();
     let connects = !matches!(spec, Spec::Api(_) | Spec::Dns(_) | Spec::Domain(_) | Spec::Group(_));
     let family = connect.map(|connect| connect.ip_family).unwrap_or_default();
-    SpecFields {
-        ip_family: connects.then(|| family.as_str()),
-        resolver: connect.and_then(|connect| Some(connect.resolver.as_ref()?.as_str())),
-        connect_to: connect.and_then(|connect| Some(connect.connect_to.as_ref()?.as_str())),
-        ..shown
-    }
+    shown.ip_family = connects.then(|| family.as_str());
+    shown.resolver = connect.and_then(|connect| Some(connect.resolver.as_ref()?.as_str()));
+    shown.connect_to = connect.and_then(|connect| Some(connect.connect_to.as_ref()?.as_str()));
+    shown
 }
 
 /// Monitors of a type, in the form of the reference.
