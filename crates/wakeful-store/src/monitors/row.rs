@@ -132,7 +132,8 @@ pub(super) struct Row {
     revision: i64,
     created: i64,
     modified: i64,
-    status: String,
+    /// `None` if it is unknown.
+    status: Option<Status>,
     since: Option<i64>,
     last_check: Option<i64>,
     last_message: String,
@@ -204,7 +205,7 @@ from_row!(Row, |row| Self {
     revision: row.try_get(10)?,
     created: row.try_get(11)?,
     modified: row.try_get(12)?,
-    status: row.try_get(13)?,
+    status: Status::parse(row.try_get(13)?),
     since: row.try_get(14)?,
     last_check: row.try_get(15)?,
     last_message: row.try_get(16)?,
@@ -338,7 +339,7 @@ impl Row {
 
     fn state(&mut self, rare: &mut Rare) -> Result<State> {
         Ok(State {
-            status: Status::parse(&self.status).ok_or_else(damaged)?,
+            status: self.status.ok_or_else(damaged)?,
             since: self.since.map(Millis),
             last_check: self.last_check.map(Millis),
             last_message: std::mem::take(&mut self.last_message),
