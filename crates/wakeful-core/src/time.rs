@@ -48,7 +48,7 @@ impl Millis {
     }
 
     /// Its text, written to `buffer` many times as fast as by `jiff`: a list has four of them per
-    /// monitor. `None` outside of the years 1970 to 9998, which no clock shows.
+    /// monitor. `None` before 1970 and after 9998, which no clock shows.
     fn text(self, buffer: &mut [u8; TEXT_LENGTH]) -> Option<&str> {
         if self >= YEAR_9999 {
             return None;
