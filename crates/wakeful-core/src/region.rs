@@ -3,6 +3,7 @@
 //! all other names are those of probes' regions.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::Invalid;
@@ -12,20 +13,21 @@ const MAX_REGION_LENGTH: usize = 32;
 const MAX_PROBE_LENGTH: usize = 64;
 const MAX_REGIONS: usize = 16;
 
-/// The name of a region: valid as part of a bus subject, in lower case.
+/// The name of a region: valid as part of a bus subject, in lower case. Nearly all are `local`,
+/// which needs no memory of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Region(String);
+pub struct Region(Cow<'static, str>);
 
 impl Region {
     pub const LOCAL: &str = "local";
 
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        parse_name(text, MAX_REGION_LENGTH).map(Self)
+        parse_name(text, MAX_REGION_LENGTH).map(|name| Self(Cow::Owned(name)))
     }
 
     /// The node that owns the monitor.
     pub fn local() -> Self {
-        Self(Self::LOCAL.to_owned())
+        Self(Cow::Borrowed(Self::LOCAL))
     }
 
     pub fn is_local(&self) -> bool {
@@ -63,7 +65,7 @@ impl fmt::Display for ProbeName {
     }
 }
 
-stored_as_text!(Region, ProbeName);
+stored_as_text!(Region, ProbeName, Quorum);
 
 fn parse_name(text: &str, longest: usize) -> Result<String, Invalid> {
     let text = text.trim().to_ascii_lowercase();
@@ -133,7 +135,7 @@ impl TryFrom<Vec<String>> for Regions {
 
 impl From<Regions> for Vec<String> {
     fn from(regions: Regions) -> Self {
-        regions.0.into_iter().map(|region| region.0).collect()
+        regions.0.into_iter().map(|region| region.0.into_owned()).collect()
     }
 }
 
@@ -149,17 +151,14 @@ pub enum Quorum {
 
 impl Quorum {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let invalid = || Invalid::new("must be any, majority, all or a number of regions");
-        match text.trim().to_ascii_lowercase().as_str() {
-            "any" => Ok(Self::Any),
-            "majority" => Ok(Self::Majority),
-            "all" => Ok(Self::All),
-            number => match number.parse() {
-                Ok(count) if usize::from(count) <= MAX_REGIONS && count > 0 => {
-                    Ok(Self::Count(count))
-                }
-                _ => Err(invalid()),
-            },
+        let text = text.trim();
+        let named = [("any", Self::Any), ("majority", Self::Majority), ("all", Self::All)];
+        if let Some((_, quorum)) = named.iter().find(|(name, _)| text.eq_ignore_ascii_case(name)) {
+            return Ok(*quorum);
+        }
+        match text.parse() {
+            Ok(count) if usize::from(count) <= MAX_REGIONS && count > 0 => Ok(Self::Count(count)),
+            _ => Err(Invalid::new("must be any, majority, all or a number of regions")),
         }
     }
 

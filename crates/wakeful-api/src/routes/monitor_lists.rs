@@ -16,7 +16,7 @@ use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Kind;
 use wakeful_core::severity::Severity;
 use wakeful_engine::Authorized;
-use wakeful_engine::{Error, MonitorQuery, MonitorView};
+use wakeful_engine::{Error, ListContext, MonitorQuery, MonitorView};
 
 use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
@@ -128,10 +128,13 @@ struct ListStream {
     caller: Authorized<permission::View>,
     /// Selects the monitors that are still to be read.
     filter: MonitorQuery,
+    context: ListContext,
     /// Whether this is a page of the list, which ends with `next_cursor`.
     is_page: bool,
     write: Write,
     at: Position,
+    /// The length of the previous chunk; that of the next one is similar.
+    chunk_length: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -155,8 +158,10 @@ impl ListStream {
             let id = path_id::parse(&group, "monitor", MonitorId::parse)?;
             filter.members = Some(api.engine().group_members(&caller, id).await?);
         }
+        let context = api.engine().list_context(&caller).await?;
         let is_page = filter.limit.is_some();
-        Ok(Self { api, caller, filter, is_page, write, at: Position::Start })
+        let at = Position::Start;
+        Ok(Self { api, caller, filter, context, is_page, write, at, chunk_length: 0 })
     }
 
     /// The response begins with the first chunk, so that unavailable storage is reported
@@ -206,8 +211,9 @@ impl ListStream {
     async fn chunk(&mut self) -> Result<Vec<u8>, Error> {
         let limit = self.filter.limit.map_or(CHUNK_SIZE, |left| left.min(CHUNK_SIZE));
         let asked = MonitorQuery { limit: Some(limit), ..self.filter.clone() };
-        let page = self.api.engine().monitors(&self.caller, &asked).await?;
-        let mut text = Vec::new();
+        let engine = self.api.engine();
+        let page = engine.monitors_with(&self.caller, &asked, &self.context).await?;
+        let mut text = Vec::with_capacity(self.chunk_length + self.chunk_length / 8);
         if self.at == Position::Start {
             text.extend_from_slice(br#"{"success":true,"monitors":["#);
         }
@@ -229,6 +235,7 @@ impl ListStream {
             }
             text.extend_from_slice(b"}");
         }
+        self.chunk_length = text.len();
         Ok(text)
     }
 }

@@ -23,7 +23,7 @@ use crate::secret::Secret;
 
 pub use crate::monitors::headers::Headers;
 pub use crate::monitors::hostname::{Host, Hostname};
-pub use crate::monitors::status_codes::StatusCodes;
+pub use crate::monitors::status_codes::{CodeRange, StatusCodes};
 pub use crate::monitors::url::HttpUrl;
 pub use api::ApiSpec;
 pub use client_certificate::ClientCertificate;

@@ -9,10 +9,11 @@ use crate::stored_as_text::stored_as_text;
 const MAX_RANGES: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusCodes(Vec<Range>);
+pub struct StatusCodes(Vec<CodeRange>);
 
+/// One code or a range of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
+pub struct CodeRange {
     first: u16,
     last: u16,
 }
@@ -24,12 +25,12 @@ impl StatusCodes {
 
     /// The codes of a list; each item may itself be a comma-separated text.
     pub fn of<'a>(items: impl IntoIterator<Item = &'a str>) -> Result<Self, Invalid> {
-        let ranges: Vec<Range> = items
+        let ranges: Vec<CodeRange> = items
             .into_iter()
             .flat_map(|text| text.split(','))
             .map(str::trim)
             .filter(|item| !item.is_empty())
-            .map(Range::parse)
+            .map(CodeRange::parse)
             .collect::<Result<_, _>>()?;
         match ranges.len() {
             0 => Err(Invalid::new("must name at least one code, such as 200-299")),
@@ -42,19 +43,19 @@ impl StatusCodes {
         self.0.iter().any(|range| (range.first..=range.last).contains(&code))
     }
 
-    /// Each code or range as text, in the order given.
-    pub fn items(&self) -> impl Iterator<Item = String> + '_ {
-        self.0.iter().map(Range::to_string)
+    /// Each code or range, in the order given.
+    pub fn items(&self) -> &[CodeRange] {
+        &self.0
     }
 }
 
 impl Default for StatusCodes {
     fn default() -> Self {
-        Self(vec![Range { first: 200, last: 299 }])
+        Self(vec![CodeRange { first: 200, last: 299 }])
     }
 }
 
-impl Range {
+impl CodeRange {
     fn parse(item: &str) -> Result<Self, Invalid> {
         let (first, last) = item.split_once('-').unwrap_or((item, item));
         match (code(first), code(last)) {
@@ -72,7 +73,7 @@ fn code(text: &str) -> Option<u16> {
     three_digits.then(|| text.parse().ok()).flatten().filter(|code| (100..=599).contains(code))
 }
 
-impl fmt::Display for Range {
+impl fmt::Display for CodeRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.first == self.last {
             write!(f, "{}", self.first)
@@ -84,11 +85,17 @@ impl fmt::Display for Range {
 
 impl fmt::Display for StatusCodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.items().collect::<Vec<_>>().join(", "))
+        for (place, item) in self.0.iter().enumerate() {
+            if place > 0 {
+                f.write_str(", ")?;
+            }
+            item.fmt(f)?;
+        }
+        Ok(())
     }
 }
 
-stored_as_text!(StatusCodes);
+stored_as_text!(StatusCodes, CodeRange);
 
 #[cfg(test)]
 mod tests {
@@ -104,10 +111,8 @@ mod tests {
         ] {
             let codes = StatusCodes::parse(text).unwrap_or_else(|why| panic!("{text:?}: {why}"));
             assert_eq!(codes.to_string(), written);
-            assert_eq!(
-                StatusCodes::of(codes.items().collect::<Vec<_>>().iter().map(String::as_str)),
-                Ok(codes)
-            );
+            let items: Vec<String> = codes.items().iter().map(ToString::to_string).collect();
+            assert_eq!(StatusCodes::of(items.iter().map(String::as_str)), Ok(codes));
         }
     }
 

@@ -15,7 +15,7 @@ pub use wakeful_outbound::net::client_auth::{read_authorities, read_client_certi
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -125,13 +125,20 @@ pub struct MonitorView {
 }
 
 impl MonitorView {
-    fn visible_to(mut self, caller: &Caller) -> Self {
+    /// Removes the secrets, unless the caller may edit.
+    fn redact_for(&mut self, caller: &Caller) {
         if !caller.may(Permission::Edit) {
             self.monitor.redact();
             self.redacted = true;
         }
-        self
     }
+}
+
+/// What the monitors of a list are shown with, read once for all parts of a long list.
+pub struct ListContext {
+    running: RunningWindows,
+    /// Whether any monitor of the team depends on another one.
+    has_dependencies: bool,
 }
 
 impl From<(StoredMonitor, Vec<LinkedNotifier>)> for MonitorView {
@@ -499,7 +506,9 @@ impl Engine {
         caller: &Authorized<permission::View>,
         id: MonitorId,
     ) -> Result<MonitorView> {
-        Ok(self.monitor_view(caller, id).await?.visible_to(caller))
+        let mut view = self.monitor_view(caller, id).await?;
+        view.redact_for(caller);
+        Ok(view)
     }
 
     /// With all secrets, to try changes of a stored monitor.
@@ -517,17 +526,26 @@ impl Engine {
         let running = self.running_maintenance(caller).await?;
         let maintenance = running.cover(id, &view.monitor.tags);
         let mut views = [MonitorView { maintenance, ..view }];
-        self.add_links(caller, &mut views).await?;
+        self.add_links(caller, &mut views, true).await?;
         let [view] = views;
         Ok(view)
     }
 
     /// Adds how many monitors depend on these, which are in the order of their ids, and how many
     /// members of groups are down.
-    async fn add_links(&self, caller: &Caller, views: &mut [MonitorView]) -> Result<()> {
+    async fn add_links(
+        &self,
+        caller: &Caller,
+        views: &mut [MonitorView],
+        has_dependencies: bool,
+    ) -> Result<()> {
         let (Some(first), Some(last)) = (views.first(), views.last()) else { return Ok(()) };
         let team = self.store().team(caller.team_access());
-        let dependents = team.dependents(first.monitor.id, last.monitor.id).await?;
+        let dependents = if has_dependencies {
+            team.dependents(first.monitor.id, last.monitor.id).await?
+        } else {
+            HashMap::new()
+        };
         let mut groups = Vec::new();
         for view in views.iter() {
             if let Spec::Group(spec) = &view.monitor.spec {
@@ -586,16 +604,41 @@ impl Engine {
         caller: &Authorized<permission::View>,
         filter: &MonitorQuery,
     ) -> Result<Page<MonitorView, MonitorId>> {
-        let query = MonitorQuery { limit: limit_plus_one(filter.limit), ..filter.clone() };
-        let found = self.store().team(caller.team_access()).monitors(&query).await?;
+        let context = self.list_context(caller).await?;
+        self.monitors_with(caller, filter, &context).await
+    }
+
+    /// For a list that is read in parts by `monitors_with`: all of them show the maintenance that
+    /// runs now.
+    pub async fn list_context(&self, caller: &Authorized<permission::View>) -> Result<ListContext> {
+        let team = self.store().team(caller.team_access());
+        let has_dependencies = team.has_dependencies().await?;
         let running = self.running_maintenance(caller).await?;
-        let views = found.into_iter().map(|found| {
-            let view = MonitorView::from(found).visible_to(caller);
-            let maintenance = running.cover(view.monitor.id, &view.monitor.tags);
-            MonitorView { maintenance, ..view }
-        });
-        let mut views: Vec<MonitorView> = views.collect();
-        self.add_links(caller, &mut views).await?;
+        Ok(ListContext { running, has_dependencies })
+    }
+
+    /// Like `monitors`, for a part of a list.
+    pub async fn monitors_with(
+        &self,
+        caller: &Authorized<permission::View>,
+        filter: &MonitorQuery,
+        context: &ListContext,
+    ) -> Result<Page<MonitorView, MonitorId>> {
+        let query = MonitorQuery { limit: limit_plus_one(filter.limit), ..filter.clone() };
+        let team = self.store().team(caller.team_access());
+        let found = if context.has_dependencies {
+            team.monitors(&query).await?
+        } else {
+            team.monitors_without_dependencies(&query).await?
+        };
+        // A view is large: it is changed where it is.
+        let mut views = Vec::with_capacity(found.len());
+        views.extend(found.into_iter().map(MonitorView::from));
+        for view in &mut views {
+            view.redact_for(caller);
+            view.maintenance = context.running.cover(view.monitor.id, &view.monitor.tags);
+        }
+        self.add_links(caller, &mut views, context.has_dependencies).await?;
         Ok(Page::of(views, filter.limit, |view: &MonitorView| view.monitor.id))
     }
 

@@ -30,19 +30,19 @@ pub struct Membership {
 }
 
 from_row!(Membership, |row| Self {
-    role: read_role(&row.try_get::<String, _>("role")?)?,
+    role: read_role(row.try_get("role")?)?,
     suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
     filter: row.try_get::<Option<Uuid>, _>("filter_id")?.map(MonitorFilterId::from),
     team_name: row.try_get("team_name")?,
     team_suspended: row.try_get::<Option<i64>, _>("team_suspended_at")?.is_some(),
-    mfa: read_mfa(&row.try_get::<String, _>("mfa")?)?,
+    mfa: read_mfa(row.try_get("mfa")?)?,
     personal_keys: row.try_get("personal_keys")?,
 });
 
 /// The membership in a row that has none for a user who is not in the team.
 pub(crate) struct Joined(pub(crate) Option<Membership>);
 
-from_row!(Joined, |row| Self(match row.try_get::<Option<String>, _>("role")? {
+from_row!(Joined, |row| Self(match row.try_get::<Option<&str>, _>("role")? {
     None => None,
     Some(_) => Some(Membership::from_row(row)?),
 }));

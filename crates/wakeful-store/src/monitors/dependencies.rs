@@ -64,6 +64,16 @@ impl TeamStore<'_> {
         Ok(by_child(edges))
     }
 
+    /// Whether any monitor of the team depends on another one; in most teams none does.
+    pub async fn has_dependencies(&self) -> Result<bool> {
+        Ok(read!(self.store, |db| {
+            sqlx::query_scalar("select exists (select 1 from dependencies where team_id = $1)")
+                .bind(self.team.uuid())
+                .fetch_one(db)
+                .await
+        })?)
+    }
+
     /// How many monitors that the caller can see depend directly on each of the team's monitors
     /// from `first` to `last`; only those with any.
     pub async fn dependents(

@@ -103,7 +103,7 @@ impl TeamStore<'_> {
             .fetch_optional(db)
             .await
         })?;
-        let Some(row) = row else { return Ok(None) };
+        let Some(mut row) = row else { return Ok(None) };
         let links = self.links(id, id).await?.remove(&id).unwrap_or_default();
         let mut stored = row.with_links(&self.store.keyring, &links)?;
         stored.monitor.depends_on =
@@ -131,24 +131,39 @@ impl TeamStore<'_> {
         &self,
         filter: &MonitorQuery,
     ) -> Result<Vec<(StoredMonitor, Vec<LinkedNotifier>)>> {
-        let found = self.matching(filter).await?;
-        let (Some(first), Some(last)) = (found.first(), found.last()) else {
-            return Ok(Vec::new());
-        };
-        let mut links = self.links(first.monitor.id, last.monitor.id).await?;
-        let mut dependencies = self.dependencies(first.monitor.id, last.monitor.id).await?;
-        let link = |mut stored: StoredMonitor| {
-            let links = links.remove(&stored.monitor.id).unwrap_or_default();
-            stored.monitor.notifiers = links.iter().map(|link| link.id).collect();
+        let mut found = self.monitors_without_dependencies(filter).await?;
+        let Some((first, last)) = ends(&found) else { return Ok(found) };
+        let mut dependencies = self.dependencies(first, last).await?;
+        for (stored, _) in &mut found {
             stored.monitor.depends_on = dependencies.remove(&stored.monitor.id).unwrap_or_default();
-            (stored, links)
-        };
-        Ok(found.into_iter().map(link).collect())
+        }
+        Ok(found)
     }
 
-    /// The matching monitors without their notifiers. Rows are decoded one by one,
+    /// The same for a team without dependencies, see `has_dependencies`.
+    pub async fn monitors_without_dependencies(
+        &self,
+        filter: &MonitorQuery,
+    ) -> Result<Vec<(StoredMonitor, Vec<LinkedNotifier>)>> {
+        let mut found = self.matching(filter).await?;
+        let Some((first, last)) = ends(&found) else { return Ok(found) };
+        let mut links = self.links(first, last).await?;
+        if links.is_empty() {
+            return Ok(found);
+        }
+        for (stored, linked) in &mut found {
+            *linked = links.remove(&stored.monitor.id).unwrap_or_default();
+            stored.monitor.notifiers = linked.iter().map(|link| link.id).collect();
+        }
+        Ok(found)
+    }
+
+    /// The matching monitors, with room for their notifiers. Rows are decoded one by one,
     /// so that a long list is not in memory twice.
-    async fn matching(&self, filter: &MonitorQuery) -> Result<Vec<StoredMonitor>> {
+    async fn matching(
+        &self,
+        filter: &MonitorQuery,
+    ) -> Result<Vec<(StoredMonitor, Vec<LinkedNotifier>)>> {
         let mut found = Vec::new();
         let sql = either!(
             self.store,
@@ -158,9 +173,9 @@ impl TeamStore<'_> {
         read!(self.store, |db| {
             let select = sqlx::query_as::<_, Row>(sql);
             let mut rows = with_filter!(select, self, filter).fetch(db);
-            while let Some(row) = rows.try_next().await? {
+            while let Some(mut row) = rows.try_next().await? {
                 let stored = row.with_links(&self.store.keyring, &[]);
-                found.push(stored.or_else(|why| row.unreadable(why))?);
+                found.push((stored.or_else(|why| row.unreadable(why))?, Vec::new()));
             }
         });
         Ok(found)
@@ -192,6 +207,12 @@ impl TeamStore<'_> {
         }
         Ok(links)
     }
+}
+
+/// The first and the last of monitors in the order of their ids.
+fn ends(found: &[(StoredMonitor, Vec<LinkedNotifier>)]) -> Option<(MonitorId, MonitorId)> {
+    let ((first, _), (last, _)) = found.first().zip(found.last())?;
+    Some((first.monitor.id, last.monitor.id))
 }
 
 /// In the JSON, a tag follows a comma, or the bracket, which `matches` turns into one. A

@@ -32,19 +32,58 @@ const PING_UUID: &str = "monitors.ping_uuid";
 macro_rules! columns {
     () => {
         concat!(
-            "m.id, m.team_id, m.name, m.spec, m.secret, m.isactive, m.heartbeat_interval,
-             m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
-             m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
-             s.last_check, s.last_message, s.load_time, s.seq, s.blocked, m.severity,
-             m.flap_outages, m.flap_within, m.policy_id, m.ping_uuid, m.description, ",
+            "m.id, m.team_id, m.name, m.spec, m.secret, ",
+            $crate::monitors::row::flags!(),
+            ", m.heartbeat_interval, m.retries, nullif(m.tags, '[]'), m.push_token, m.revision,
+             m.created, m.modified, s.status, s.since, s.last_check, s.last_message, s.load_time,
+             s.seq, m.policy_id, m.ping_uuid, m.description, ",
+            $crate::monitors::row::common_columns!(),
+            ", ",
             $crate::monitors::row::rare_columns!()
         )
     };
 }
 pub(super) use columns;
 
+// SQLite's driver allocates memory for each column of each row, also for a null. The next macros
+// make one column of several.
+
+/// The sum of `ACTIVE`, `UPSIDE_DOWN` and `BLOCKED` as far as they apply.
+macro_rules! flags {
+    () => {
+        "cast(case when m.isactive then 1 else 0 end
+              + case when m.upside_down_mode then 2 else 0 end
+              + case when s.blocked then 4 else 0 end as bigint)"
+    };
+}
+pub(super) use flags;
+
+const ACTIVE: i64 = 1;
+const UPSIDE_DOWN: i64 = 2;
+const BLOCKED: i64 = 4;
+
+/// The settings that are the same for most monitors, as the JSON of a `Common`, or null if all of
+/// them are as in `Common::default`.
+macro_rules! common_columns {
+    () => {
+        "case when m.resend_interval = 0 and m.flap_outages = 0 and m.flap_within = 3600
+                   and m.severity = 'critical' and m.quorum = 'majority'
+                   and m.regions = '[\"local\"]'
+         then null
+         else '[' || cast(m.resend_interval as text)
+              || ',' || cast(m.flap_outages as text)
+              || ',' || cast(m.flap_within as text)
+              || ',\"' || m.severity || '\"'
+              || ',\"' || m.quorum || '\"'
+              || ',' || m.regions
+              || ']'
+         end"
+    };
+}
+pub(super) use common_columns;
+
 /// The columns that are null for most monitors, as the JSON of a `Rare`, or null if all of them
-/// are: SQLite's driver allocates memory for each column of each row, also for a null.
+/// are.
 macro_rules! rare_columns {
     () => {
         "case when coalesce(cast(m.timeout as text), cast(m.retry_interval as text), s.failing,
@@ -84,33 +123,54 @@ pub(super) struct Row {
     name: String,
     spec: String,
     secret: Option<Vec<u8>>,
-    isactive: bool,
+    flags: i64,
     heartbeat_interval: i64,
-    resend_interval: i64,
     retries: i64,
-    upside_down_mode: bool,
-    tags: String,
-    regions: String,
-    quorum: String,
+    /// JSON; null for none.
+    tags: Option<String>,
     push_token: Option<Vec<u8>>,
     revision: i64,
     created: i64,
     modified: i64,
-    status: String,
+    /// `None` if it is unknown.
+    status: Option<Status>,
     since: Option<i64>,
     last_check: Option<i64>,
     last_message: String,
     load_time: Option<i64>,
     seq: i64,
-    blocked: bool,
-    severity: String,
-    flap_outages: i64,
-    flap_within: i64,
     policy: Option<Uuid>,
     ping_uuid: Option<Vec<u8>>,
     description: Option<String>,
+    /// The JSON of a `Common`.
+    common: Option<String>,
     /// The JSON of a `Rare`.
     rare: Option<String>,
+}
+
+/// In the order of `common_columns`.
+#[derive(Deserialize)]
+struct Common {
+    resend_interval: i64,
+    flap_outages: i64,
+    flap_within: i64,
+    severity: Severity,
+    quorum: Quorum,
+    regions: Regions,
+}
+
+/// What `common_columns` returns as null.
+impl Default for Common {
+    fn default() -> Self {
+        Self {
+            resend_interval: 0,
+            flap_outages: 0,
+            flap_within: 3_600,
+            severity: Severity::Critical,
+            quorum: Quorum::Majority,
+            regions: Regions::default(),
+        }
+    }
 }
 
 /// What only some monitors have, in the order of `rare_columns`.
@@ -137,38 +197,35 @@ from_row!(Row, |row| Self {
     name: row.try_get(2)?,
     spec: row.try_get(3)?,
     secret: row.try_get(4)?,
-    isactive: row.try_get(5)?,
+    flags: row.try_get(5)?,
     heartbeat_interval: row.try_get(6)?,
-    resend_interval: row.try_get(7)?,
-    retries: row.try_get(8)?,
-    upside_down_mode: row.try_get(9)?,
-    tags: row.try_get(10)?,
-    regions: row.try_get(11)?,
-    quorum: row.try_get(12)?,
-    push_token: row.try_get(13)?,
-    revision: row.try_get(14)?,
-    created: row.try_get(15)?,
-    modified: row.try_get(16)?,
-    status: row.try_get(17)?,
-    since: row.try_get(18)?,
-    last_check: row.try_get(19)?,
-    last_message: row.try_get(20)?,
-    load_time: row.try_get(21)?,
-    seq: row.try_get(22)?,
-    blocked: row.try_get(23)?,
-    severity: row.try_get(24)?,
-    flap_outages: row.try_get(25)?,
-    flap_within: row.try_get(26)?,
-    policy: row.try_get(27)?,
-    ping_uuid: row.try_get(28)?,
-    description: row.try_get(29)?,
-    rare: row.try_get(30)?,
+    retries: row.try_get(7)?,
+    tags: row.try_get(8)?,
+    push_token: row.try_get(9)?,
+    revision: row.try_get(10)?,
+    created: row.try_get(11)?,
+    modified: row.try_get(12)?,
+    status: Status::parse(row.try_get(13)?),
+    since: row.try_get(14)?,
+    last_check: row.try_get(15)?,
+    last_message: row.try_get(16)?,
+    load_time: row.try_get(17)?,
+    seq: row.try_get(18)?,
+    policy: row.try_get(19)?,
+    ping_uuid: row.try_get(20)?,
+    description: row.try_get(21)?,
+    common: row.try_get(22)?,
+    rare: row.try_get(23)?,
 });
 
 impl Row {
     /// The monitor without its notifiers and its push token, which checks do not
     /// need.
-    pub(super) fn without_links(&self, keyring: &Keyring) -> Result<StoredMonitor> {
+    pub(super) fn without_links(&mut self, keyring: &Keyring) -> Result<StoredMonitor> {
+        let common: Common = match &self.common {
+            Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
+            None => Common::default(),
+        };
         let mut rare: Rare = match &self.rare {
             Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
             None => Rare::default(),
@@ -184,7 +241,7 @@ impl Row {
             team: self.team,
             name: Name::parse(&self.name).map_err(|_| damaged())?,
             spec,
-            isactive: self.isactive,
+            isactive: self.has(ACTIVE),
             heartbeat_interval: u64::try_from(self.heartbeat_interval)
                 .ok()
                 .and_then(|seconds| Interval::of_api(seconds).ok())
@@ -192,19 +249,22 @@ impl Row {
             timeout: rare.timeout.map(seconds),
             retries: u16::try_from(self.retries).map_err(|_| damaged())?,
             retry_interval: rare.retry_interval.map(seconds),
-            resend_interval: Some(seconds(self.resend_interval)).filter(|span| !span.is_zero()),
-            severity: Severity::parse(&self.severity).map_err(|_| damaged())?,
+            resend_interval: Some(seconds(common.resend_interval)).filter(|span| !span.is_zero()),
+            severity: common.severity,
             policy: self.policy.map(PolicyId::from),
-            upside_down_mode: self.upside_down_mode,
-            tags: Tags::from_json(&self.tags).map_err(|_| damaged())?,
+            upside_down_mode: self.has(UPSIDE_DOWN),
+            tags: match &self.tags {
+                Some(text) => Tags::from_json(text).map_err(|_| damaged())?,
+                None => Tags::default(),
+            },
             notifiers: Vec::new(),
             depends_on: Vec::new(),
             flapping: FlapLimit {
-                outages: u32::try_from(self.flap_outages).map_err(|_| damaged())?,
-                within: seconds(self.flap_within),
+                outages: u32::try_from(common.flap_outages).map_err(|_| damaged())?,
+                within: seconds(common.flap_within),
             },
-            regions: Regions::from_json(&self.regions).map_err(|_| damaged())?,
-            quorum: Quorum::parse(&self.quorum).map_err(|_| damaged())?,
+            regions: common.regions,
+            quorum: common.quorum,
             assertions: rare.assertions.unwrap_or_default(),
             evidence: match &rare.evidence {
                 Some(text) => EvidenceLevel::parse(text).map_err(|_| damaged())?,
@@ -243,7 +303,7 @@ impl Row {
             team: self.team,
             name,
             spec: Spec::Api(ApiSpec::default()),
-            isactive: self.isactive,
+            isactive: self.has(ACTIVE),
             heartbeat_interval,
             timeout: None,
             retries: 0,
@@ -273,13 +333,17 @@ impl Row {
         Ok(StoredMonitor { monitor, state, usual: None, seq, revision, unreadable: true })
     }
 
-    fn state(&self, rare: &mut Rare) -> Result<State> {
+    fn has(&self, flag: i64) -> bool {
+        self.flags & flag != 0
+    }
+
+    fn state(&mut self, rare: &mut Rare) -> Result<State> {
         Ok(State {
-            status: Status::parse(&self.status).ok_or_else(damaged)?,
+            status: self.status.ok_or_else(damaged)?,
             since: self.since.map(Millis),
             last_check: self.last_check.map(Millis),
-            last_message: self.last_message.clone(),
-            blocked: self.blocked,
+            last_message: std::mem::take(&mut self.last_message),
+            blocked: self.has(BLOCKED),
             load_time: self
                 .load_time
                 .map(|span| Duration::from_micros(span.max(0).cast_unsigned())),
@@ -292,7 +356,7 @@ impl Row {
     }
 
     pub(super) fn with_links(
-        &self,
+        &mut self,
         keyring: &Keyring,
         links: &[LinkedNotifier],
     ) -> Result<StoredMonitor> {

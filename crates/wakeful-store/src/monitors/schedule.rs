@@ -59,8 +59,8 @@ impl Store {
             .bind(after.map_or(Uuid::nil(), MonitorId::uuid))
             .bind(last.map_or(Uuid::max(), MonitorId::uuid))
             .fetch(db);
-            while let Some(row) = rows.try_next().await? {
-                found.extend(readable(&row, &self.keyring));
+            while let Some(mut row) = rows.try_next().await? {
+                found.extend(readable(&mut row, &self.keyring));
             }
         });
         Ok(found)
@@ -80,9 +80,9 @@ impl Store {
                  and m.slot = any(cast(string_to_array($1, ',') as bigint[]))
                  and m.team_id not in ", deleted_teams!())
         );
-        let rows: Vec<Row> =
+        let mut rows: Vec<Row> =
             read!(self, |db| sqlx::query_as(sql).bind(slots.join(",")).fetch_all(db).await)?;
-        Ok(rows.iter().filter_map(|row| readable(row, &self.keyring)).collect())
+        Ok(rows.iter_mut().filter_map(|row| readable(row, &self.keyring)).collect())
     }
 
     /// The monitors whose settings were saved since then, each with its revision.
@@ -101,8 +101,8 @@ impl Store {
 
     /// Those of these monitors that exist, for the scheduler.
     pub async fn monitors_by_id(&self, ids: &[MonitorId]) -> Result<Vec<StoredMonitor>> {
-        let rows: Vec<Row> = self.rows_by_id(ids).await?;
-        Ok(rows.iter().filter_map(|row| readable(row, &self.keyring)).collect())
+        let mut rows: Vec<Row> = self.rows_by_id(ids).await?;
+        Ok(rows.iter_mut().filter_map(|row| readable(row, &self.keyring)).collect())
     }
 
     async fn rows_by_id(&self, ids: &[MonitorId]) -> Result<Vec<Row>> {
@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-fn readable(row: &Row, keyring: &Keyring) -> Option<StoredMonitor> {
+fn readable(row: &mut Row, keyring: &Keyring) -> Option<StoredMonitor> {
     let id = row.id;
     row.without_links(keyring)
         .inspect_err(|error| {

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 use wakeful_core::evidence::EvidenceLevel;
+use wakeful_core::flapping::FlapLimit;
 use wakeful_core::health::Degraded;
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
 use wakeful_core::monitors::{Kind, Monitor, Name, Spec, Tags};
+use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
+use wakeful_core::severity::Severity;
 use wakeful_core::slo::Slo;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Health, Status};
@@ -87,6 +90,7 @@ async fn reads_back(store: Store) {
 async fn rare_settings(store: Store) {
     let team = team(&store).await;
     let usual = |name: &str| Monitor { timeout: None, retry_interval: None, ..monitor(team, name) };
+    let usual_limit = FlapLimit::default();
     let slo = Slo { degraded_is_down: true, ..Slo::of(99_900) };
     let degraded = Some(Box::new(Degraded { slow: 500, ..Degraded::default() }));
     let monitors = [
@@ -96,6 +100,16 @@ async fn rare_settings(store: Store) {
         Monitor { evidence: EvidenceLevel::Head, ..usual("evidence") },
         Monitor { degraded: degraded.clone(), ..usual("degraded") },
         Monitor { slo: Some(slo), ..usual("slo") },
+        Monitor { tags: Tags::default(), upside_down_mode: false, ..usual("plain") },
+        Monitor { resend_interval: Some(Duration::from_secs(60)), ..usual("reminders") },
+        Monitor { severity: Severity::Info, ..usual("severity") },
+        Monitor { quorum: Quorum::Count(2), ..usual("quorum") },
+        Monitor { regions: Regions::of(["local", "eu"]).expect("regions"), ..usual("regions") },
+        Monitor { flapping: FlapLimit { outages: 3, ..usual_limit }, ..usual("outages") },
+        Monitor {
+            flapping: FlapLimit { within: Duration::from_secs(60), ..usual_limit },
+            ..usual("within")
+        },
         Monitor {
             timeout: Some(Duration::from_secs(7)),
             evidence: EvidenceLevel::None,

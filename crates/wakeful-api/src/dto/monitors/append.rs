@@ -40,6 +40,17 @@ pub(super) fn value<T: Serialize>(text: &mut Vec<u8>, key: &'static str, value: 
     append(text, value);
 }
 
+/// Appends a field that is null if it has no value, as most optional ones do.
+pub(super) fn nullable<T: Serialize>(text: &mut Vec<u8>, key: &'static str, field: &Option<T>) {
+    match field {
+        Some(field) => value(text, key, field),
+        None => {
+            text.extend_from_slice(key.as_bytes());
+            text.extend_from_slice(b"null");
+        }
+    }
+}
+
 /// Appends a field that is absent if it has no value.
 pub(super) fn present<T: Serialize>(text: &mut Vec<u8>, key: &'static str, field: &Option<T>) {
     if let Some(field) = field {

@@ -5,12 +5,12 @@ use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::monitors::spec::http::{max_redirects, password};
 use wakeful_core::monitors::spec::{
-    Authentication, Body, ConnectOptions, Headers, HttpSpec, HttpUrl, Keyword, Method, Proxy, Spec,
-    StatusCodes, Username,
+    Authentication, Body, CodeRange, ConnectOptions, Headers, HttpSpec, HttpUrl, Keyword, Method,
+    Proxy, Spec, StatusCodes, Username,
 };
 use wakeful_core::secret::Secret;
 
-use super::append::{append_object, value};
+use super::append::{append_object, nullable, value};
 use super::client_certificate::{ClientCertificateBody, SaveClientCertificate};
 use super::http_options::{Oauth2Body, SaveOauth2};
 use super::request::texts;
@@ -91,7 +91,8 @@ pub(crate) struct HttpBody<'a> {
     username: &'a str,
     body: &'a str,
     headers: &'a str,
-    accepted_status_codes: Vec<String>,
+    #[schema(value_type = Vec<String>)]
+    accepted_status_codes: &'a [CodeRange],
     max_redirects: u8,
     oauth2: Option<Oauth2Body<'a>>,
     /// The certificate that checks present.
@@ -123,8 +124,8 @@ impl HttpBody<'_> {
                 value headers,
                 value accepted_status_codes,
                 value max_redirects,
-                value oauth2,
-                value client_certificate,
+                nullable oauth2,
+                nullable client_certificate,
                 value ca,
                 value cookies,
                 value proxy,
@@ -143,7 +144,7 @@ pub(super) fn http_body(text: &mut Vec<u8>, key: &'static str, http: &Option<Htt
             text.extend_from_slice(key.as_bytes());
             http.append_to(text);
         }
-        None => value(text, key, http),
+        None => nullable(text, key, http),
     }
 }
 
@@ -256,7 +257,7 @@ pub(super) fn show(http: &HttpSpec, default_body: u32) -> SpecFields<'_> {
         username: &http.username,
         body: &http.body,
         headers: http.headers.as_str(),
-        accepted_status_codes: http.accepted.items().collect(),
+        accepted_status_codes: http.accepted.items(),
         max_redirects: http.max_redirects,
         oauth2: options.and_then(|options| options.oauth2.as_ref()).map(Oauth2Body::of),
         client_certificate: certificate.map(ClientCertificateBody::of),

@@ -31,11 +31,12 @@ use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId, PolicyId};
 use wakeful_core::maintenance::ShownCover;
 use wakeful_core::monitors::spec::{GroupSpec, Kind, Spec};
 use wakeful_core::reason;
+use wakeful_core::region::{Quorum, Region};
 use wakeful_core::time::Millis;
 use wakeful_engine::{LinkedNotifier, MonitorView};
 
 use self::api::{ApiBody, SaveApi};
-use self::append::{append_object, present, value};
+use self::append::{append_object, nullable, present, value};
 use self::assertions::{AssertionBody, SaveAssertion};
 use self::dns::{DnsBody, SaveDns};
 use self::domain::{DomainBody, SaveDomain};
@@ -72,7 +73,7 @@ fn read(kind: Kind, fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
 
 /// The fields of `MonitorBody` that depend on the type.
 fn show(spec: &Spec) -> SpecFields<'_> {
-    let shown = match spec {
+    let mut shown = match spec {
         Spec::Api(api) => api::show(api),
         Spec::Dns(dns) => dns::show(dns),
         Spec::Domain(domain) => domain::show(domain),
@@ -86,12 +87,10 @@ fn show(spec: &Spec) -> SpecFields<'_> {
     let connect = spec.connect();
     let connects = !matches!(spec, Spec::Api(_) | Spec::Dns(_) | Spec::Domain(_) | Spec::Group(_));
     let family = connect.map(|connect| connect.ip_family).unwrap_or_default();
-    SpecFields {
-        ip_family: connects.then(|| family.as_str()),
-        resolver: connect.and_then(|connect| Some(connect.resolver.as_ref()?.as_str())),
-        connect_to: connect.and_then(|connect| Some(connect.connect_to.as_ref()?.as_str())),
-        ..shown
-    }
+    shown.ip_family = connects.then(|| family.as_str());
+    shown.resolver = connect.and_then(|connect| Some(connect.resolver.as_ref()?.as_str()));
+    shown.connect_to = connect.and_then(|connect| Some(connect.connect_to.as_ref()?.as_str()));
+    shown
 }
 
 /// Monitors of a type, in the form of the reference.
@@ -289,9 +288,10 @@ pub(crate) struct MonitorBody<'a> {
     /// Seconds; null for the default and for types other than api.
     grace: Option<u64>,
     /// The regions it is checked from; `local` is the node that owns the monitor.
-    regions: Vec<String>,
+    regions: Vec<&'a str>,
     /// How many regions must agree before it counts as down: any, majority, all or a number.
-    quorum: String,
+    #[schema(value_type = String)]
+    quorum: Quorum,
     /// What the result of a check must be like.
     assertions: Vec<AssertionBody<'a>>,
     /// How much of what failing checks see is stored.
@@ -378,8 +378,8 @@ impl<'a> MonitorBody<'a> {
             modified: monitor.modified,
             revision: *revision,
             timeout: monitor.timeout.map(|span| span.as_secs()),
-            regions: monitor.regions.clone().into(),
-            quorum: monitor.quorum.to_string(),
+            regions: monitor.regions.iter().map(Region::as_str).collect(),
+            quorum: monitor.quorum,
             assertions: monitor.assertions.iter().map(AssertionBody::of).collect(),
             evidence: monitor.evidence.as_str(),
             degraded: monitor.degraded.as_deref().map(DegradedBody::of),
@@ -426,55 +426,55 @@ impl<'a> MonitorBody<'a> {
                 value isactive,
                 value name,
                 http_body http,
-                value dns,
-                value ping,
-                value tls,
-                value domain,
-                value hostname,
-                value port,
-                value ip_family,
-                value resolver,
-                value connect_to,
+                nullable dns,
+                nullable ping,
+                nullable tls,
+                nullable domain,
+                nullable hostname,
+                nullable port,
+                nullable ip_family,
+                nullable resolver,
+                nullable connect_to,
                 value notifiers,
                 value heartbeat_interval,
                 value upside_down_mode,
                 value tags,
                 value status,
-                value status_since,
-                value last_check,
+                nullable status_since,
+                nullable last_check,
                 value last_message,
                 present blocked,
-                value load_time,
+                nullable load_time,
                 value created,
                 value modified,
                 value revision,
-                value timeout,
+                nullable timeout,
                 value retries,
-                value retry_interval,
+                nullable retry_interval,
                 value resend_interval,
                 value severity,
-                value policyid,
-                value grace,
+                nullable policyid,
+                nullable grace,
                 value regions,
                 value quorum,
                 value assertions,
                 value evidence,
-                value degraded,
-                value slo,
+                nullable degraded,
+                nullable slo,
                 value health,
-                value degraded_since,
-                value degraded_cause,
-                value reason,
-                value push_url,
-                value ping_url,
-                value api,
+                nullable degraded_since,
+                nullable degraded_cause,
+                nullable reason,
+                nullable push_url,
+                nullable ping_url,
+                nullable api,
                 value description,
                 value depends_on,
                 value dependents,
                 value flap_outages,
                 value flap_within,
-                value group,
-                value maintenance,
+                nullable group,
+                nullable maintenance,
                 present redacted,
                 present unreadable,
             }
