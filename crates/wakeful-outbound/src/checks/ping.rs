@@ -214,7 +214,7 @@ impl Pinger {
             SocketAddr::V6(_) => (&self.v6, Domain::IPV6),
         };
         // A failure is not cached: the privilege may be granted while we run.
-        let family = family.get_or_try_init(|| async { Family::open(domain) }).await?;
+        let family = family.get_or_try_init(|| async { Family::open(domain, addr.ip()) }).await?;
         family.send(addr, size).await
     }
 }
@@ -285,12 +285,13 @@ struct Family {
 }
 
 impl Family {
-    /// An unprivileged socket where the system allows it, otherwise a raw one.
-    fn open(domain: Domain) -> Result<Self, ProbeError> {
+    /// An unprivileged socket where the system allows it, otherwise a raw one; first used for
+    /// this address.
+    fn open(domain: Domain, to: IpAddr) -> Result<Self, ProbeError> {
         let protocol = if domain == Domain::IPV4 { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
         let socket = Socket::new(domain, Type::DGRAM, Some(protocol))
             .or_else(|_| raw(domain, protocol))
-            .map_err(|error| not_opened(&error))?;
+            .map_err(|error| not_opened(to, &error))?;
         // If the buffer overflows, replies are lost and a healthy target
         // appears silent.
         let _ = socket.set_recv_buffer_size(RECV_BUFFER_BYTES);
@@ -309,7 +310,8 @@ impl Family {
         let sent = Instant::now();
         let echo = Echo { to: to.ip(), sent, token, back, waiting: self.waiting.clone() };
         let packet = request(self.domain, token, size);
-        self.socket.send_to(&packet, to).await.map_err(|error| ProbeError::from_io(&error))?;
+        let sending = self.socket.send_to(&packet, to).await;
+        sending.map_err(|error| ProbeError::on_the_way_to(to.ip(), &error))?;
         Ok(echo)
     }
 }
@@ -353,12 +355,12 @@ fn raw(domain: Domain, protocol: Protocol) -> io::Result<Socket> {
     Ok(socket)
 }
 
-fn not_opened(error: &io::Error) -> ProbeError {
+fn not_opened(to: IpAddr, error: &io::Error) -> ProbeError {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
             ProbeError::fault(FaultKind::Permission, NOT_ALLOWED_MESSAGE)
         }
-        _ => ProbeError::from_io(error),
+        _ => ProbeError::on_the_way_to(to, error),
     }
 }
 

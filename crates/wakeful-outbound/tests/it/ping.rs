@@ -56,7 +56,9 @@ async fn many_pings_share_a_socket_and_none_takes_anothers_reply() {
 #[test]
 fn silence_and_no_route_are_distinguished() {
     if is_root() {
-        let setup = "ip link set lo up && echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all";
+        let setup = "ip link set lo up && ip route add default dev lo && \
+            ip route add unreachable 198.51.100.0/24 && \
+            echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all";
         run_inside(&["unshare", "--net", "sh"], setup, "ping::in_a_namespace_without_replies");
     }
 }
@@ -67,8 +69,11 @@ async fn in_a_namespace_without_replies() {
     let net = net();
     let observation = check_with(&net, &ping("127.0.0.1"), SHORT_TIMEOUT).await.unwrap();
     assert_down(&observation, Contact::Silence, "no answer within 0.4 s");
-    let observation = check_with(&net, &ping("192.0.2.1"), LONG_TIMEOUT).await.unwrap();
-    assert_down(&observation, Contact::Unreachable, "network unreachable");
+    let observation = check_with(&net, &ping("198.51.100.1"), LONG_TIMEOUT).await.unwrap();
+    assert_down(&observation, Contact::Unreachable, "no route to the host");
+    let fault = check_with(&net, &ping("2001:db8::1"), LONG_TIMEOUT).await.unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Network);
+    assert_eq!(fault.message, "this node has no IPv6 network");
     // The other family still responds, so the silence is meaningful.
     assert!(check_with(&net, &ping("::1"), LONG_TIMEOUT).await.unwrap().up);
 }
