@@ -92,7 +92,7 @@ impl<'a> CheckFacts<'a> {
                 json: trace.http.as_deref().map(|http| Json::new(http.text().as_bytes())),
                 pattern: &|text| self.net.patterns().get(text),
             };
-            return Ok(judge(request.assertions, &facts, request.always));
+            return Ok(judge(request.assertions, &facts, request.collects(true)));
         }
         trace.stage = Stage::Judging;
         let busy = || Fault::new(FaultKind::Resources, "no memory to judge the response");
@@ -119,7 +119,7 @@ impl<'a> CheckFacts<'a> {
             .collect();
         let assertions: Vec<Assertion> = request.assertions.to_vec();
         let (http, common, secrets) = (trace.http.take(), self.common, self.secrets);
-        let (spec, always) = (request.spec.clone(), request.always);
+        let (spec, shows_all) = (request.spec.clone(), request.collects(true));
         let judging = tokio::task::spawn_blocking(move || {
             let facts = AllFacts {
                 common: &common,
@@ -135,7 +135,7 @@ impl<'a> CheckFacts<'a> {
                     known.map(|(_, pattern)| Arc::clone(pattern))
                 },
             };
-            let judged = judge(&assertions, &facts, always);
+            let judged = judge(&assertions, &facts, shows_all);
             drop(facts);
             drop((turn, tree));
             (judged, http)
