@@ -89,7 +89,7 @@ impl<'a> CheckFacts<'a> {
                 ping: self.ping,
                 domain: self.domain,
                 secrets: &self.secrets,
-                json: trace.http.as_deref().map(|http| Json::new(http.text().as_bytes())),
+                json: trace.http.as_deref().map(HttpFacts::json),
                 pattern: &|text| self.net.patterns().get(text),
             };
             return Ok(judge(request.assertions, &facts, request.collects(true)));
@@ -129,7 +129,7 @@ impl<'a> CheckFacts<'a> {
                 ping: None,
                 domain: None,
                 secrets: &secrets,
-                json: http.as_deref().map(|http| Json::new(http.text().as_bytes())),
+                json: http.as_deref().map(HttpFacts::json),
                 pattern: &|text| {
                     let known = patterns.iter().find(|(known, _)| known == text);
                     known.map(|(_, pattern)| Arc::clone(pattern))

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 use url::Url;
-use wakeful_core::assert::{Found, Source};
+use wakeful_core::assert::{Found, Json, Source};
 use wakeful_core::evidence::{self, EvidenceLevel, HopEvidence};
 use wakeful_core::monitors::spec::{AuthenticationKind, HttpSpec};
 use wakeful_core::observation::FaultKind;
@@ -104,6 +104,8 @@ pub(crate) struct HttpFacts {
     pub(super) body_bytes: usize,
     /// There was more of it.
     pub(super) is_capped: bool,
+    /// How many bytes of it are buffered at most, if there were more.
+    cut_at: Option<usize>,
     /// The texts that the body was searched for, and whether they are in it.
     searched: Vec<(String, bool)>,
     /// The permission to buffer it.
@@ -113,6 +115,10 @@ pub(crate) struct HttpFacts {
 impl HttpFacts {
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    pub(super) fn json(&self) -> Json<'_> {
+        Json::new(self.text.as_bytes()).cut_at(self.cut_at)
     }
 
     /// Decodes the beginning of a body that nothing was judged on, for the evidence.
@@ -260,6 +266,7 @@ impl Answer {
             text: String::new(),
             body_bytes: 0,
             is_capped: true,
+            cut_at: None,
             searched: Vec::new(),
             _permit: None,
         }));
@@ -369,8 +376,11 @@ async fn evaluate_body(
         Some(buffer) => buffer.into_parts(),
         None => (beginning, None),
     };
+    let limit = cap.min(MAX_BODY_BYTES);
+    let has_more = read > bytes.len() || matches!(end, Ok(End::Capped));
     if let Some(facts) = &mut trace.http {
         facts.start = None;
+        facts.cut_at = (bytes.len() >= limit && has_more).then_some(limit);
         facts.text = decode_text(&headers, bytes);
         facts.body_bytes = read;
         facts.is_capped = !matches!(end, Ok(End::Complete));
