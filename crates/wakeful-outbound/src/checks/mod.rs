@@ -286,8 +286,11 @@ impl TargetAnswer {
         }
         observed.expiry = self.expiry(request.spec);
         observed.readings = judged.readings();
-        if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty()) {
-            observed.readings = Readings::of([Some(ping.loss), Some(ping.jitter)]);
+        // What is charted is not found if no echo returned.
+        let charts_other =
+            request.assertions.iter().any(|one| one.chart && one.source != Source::Loss);
+        if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty() && !charts_other) {
+            observed.readings = Readings::of([Some(ping.loss), ping.jitter()]);
         }
         let is_slow = request.slow.is_some_and(|limit| load_time > limit);
         let is_unhealthy = !observed.warnings.is_empty() || is_slow;

@@ -1,11 +1,16 @@
 //! Ping on loopback, with or without the privilege to do so.
 
+use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
-use wakeful_core::monitors::spec::{Hostname, PingSpec, Spec};
+use wakeful_core::heartbeat::Readings;
+use wakeful_core::monitors::spec::{Echoes, Hostname, PingSpec, Spec};
 use wakeful_core::observation::{Contact, FaultKind};
+use wakeful_core::reason::Reason;
+use wakeful_outbound::checks::CheckRequest;
 
+use crate::assertions::assertions;
 use crate::servers::{
-    LONG_TIMEOUT, SHORT_TIMEOUT, assert_down, check_with, is_root, net, run_inside,
+    LONG_TIMEOUT, SHORT_TIMEOUT, assert_down, check_with, is_root, net, run, run_inside, team,
 };
 
 fn ping(hostname: &str) -> Spec {
@@ -69,6 +74,28 @@ async fn in_a_namespace_without_replies() {
     let net = net();
     let observation = check_with(&net, &ping("127.0.0.1"), SHORT_TIMEOUT).await.unwrap();
     assert_down(&observation, Contact::Silence, "no answer within 0.4 s");
+    assert!(observation.readings.is_empty());
+    // All of several echoes are lost, which is charted.
+    let echoes = Echoes { count: 5, spacing: 20, ..Echoes::default() };
+    let hostname = Hostname::parse("127.0.0.1").unwrap();
+    let several = Spec::Ping(PingSpec { echoes, ..PingSpec::of(hostname) });
+    let charting = |source: &str| {
+        assertions(json!([{"source": source, "comparison": "at_most", "target": "20",
+            "fails_as": "degraded", "chart": true}]))
+    };
+    let all_lost = Readings([Some(100_000), None]);
+    for (list, readings) in [
+        (Vec::new(), all_lost),
+        (charting("loss"), all_lost),
+        (charting("response_time"), Readings::default()),
+    ] {
+        let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &several) };
+        let observation = run(&net, &request, SHORT_TIMEOUT).await.unwrap();
+        assert_down(&observation, Contact::Silence, "no answer within 0.4 s");
+        assert_eq!((observation.reason, observation.load_time), (Some(Reason::NoReply), None));
+        assert!(observation.warnings.is_empty(), "{observation:?}");
+        assert_eq!(observation.readings, readings);
+    }
     let observation = check_with(&net, &ping("198.51.100.1"), LONG_TIMEOUT).await.unwrap();
     assert_down(&observation, Contact::Unreachable, "no route to the host");
     let fault = check_with(&net, &ping("2001:db8::1"), LONG_TIMEOUT).await.unwrap_err();
