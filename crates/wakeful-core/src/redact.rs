@@ -29,10 +29,10 @@ macro_rules! pattern {
     };
 }
 
-// `"name": "value"`, where the text may be cut off.
+// `"name":`, before a value. In JSON within a string, quotes are escaped.
 pattern!(
-    JSON_FIELD,
-    r#"(?i)("[^"\\]*(?:auth|cookie|token|secret|key|pass|session|sign)[^"\\]*"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s",\[\]{}]+)"#
+    JSON_NAME,
+    r#"(?i)"[^"\\]*(?:auth|cookie|token|secret|key|pass|session|sign)[^"\\]*(\\*")(?:\s|\\+[nrt])*:(?:\s|\\+[nrt])*"#
 );
 // `name=value`, in a query, a form, a header or a page.
 pattern!(
@@ -84,6 +84,9 @@ impl Redactor {
                 text = Cow::Owned(text.replace(secret.as_str(), REDACTED));
             }
         }
+        if let Some(redacted) = redact_fields(&text) {
+            text = Cow::Owned(redacted);
+        }
         let named = |found: &Captures<'_>| {
             let quote = found[2].chars().next().filter(|char| matches!(char, '"' | '\''));
             let quote = quote.map(String::from).unwrap_or_default();
@@ -95,7 +98,6 @@ impl Redactor {
             }
         };
         replace(&PRIVATE_KEY, &|_| REDACTED.to_owned());
-        replace(&JSON_FIELD, &named);
         replace(&FORM_FIELD, &named);
         replace(&PARAMETER, &named);
         replace(&LINE, &|found| format!("{}{REDACTED}", &found[1]));
@@ -111,6 +113,95 @@ impl Redactor {
     pub fn header(&self, name: &str, value: &str) -> String {
         if is_sensitive(name) { REDACTED.to_owned() } else { self.text(value) }
     }
+}
+
+/// Without the values of JSON fields that have a telling name; `None` if there are none.
+fn redact_fields(text: &str) -> Option<String> {
+    let (mut redacted, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(found) = JSON_NAME.captures_at(text, at) {
+        let start = found.get(0)?.end();
+        let value = &text[start..];
+        let length = value_length(value);
+        at = start + length;
+        if length > 0 {
+            let quote = match escapes_before_quote(value.as_bytes()) {
+                Some(escapes) => &value[..=escapes],
+                None if value.starts_with(['[', '{']) => &found[1],
+                None => "",
+            };
+            redacted.push_str(&text[copied..start]);
+            redacted.extend([quote, REDACTED, quote]);
+            copied = at;
+        }
+    }
+    if copied == 0 {
+        return None;
+    }
+    redacted.push_str(&text[copied..]);
+    Some(redacted)
+}
+
+/// The length of a JSON value, which may be cut off.
+fn value_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    match (escapes_before_quote(bytes), bytes.first()) {
+        (Some(escapes), _) => string_length(bytes, escapes),
+        (None, Some(b'[' | b'{')) => nested_length(bytes),
+        _ => {
+            let is_end = |char: char| char.is_whitespace() || "\",[]{}".contains(char);
+            text.find(is_end).unwrap_or(text.len())
+        }
+    }
+}
+
+fn nested_length(bytes: &[u8]) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while at < bytes.len() {
+        let escapes = count_escapes(&bytes[at..]);
+        match bytes.get(at + escapes) {
+            Some(b'"') => {
+                at += string_length(&bytes[at..], escapes);
+                continue;
+            }
+            Some(b'[' | b'{') => depth += 1,
+            Some(b']' | b'}') if depth <= 1 => return at + escapes + 1,
+            Some(b']' | b'}') => depth -= 1,
+            _ => {}
+        }
+        at += escapes + 1;
+    }
+    bytes.len()
+}
+
+/// The length of a string whose quotes have so many backslashes before them, as in JSON within
+/// strings.
+fn string_length(bytes: &[u8], escapes: usize) -> usize {
+    let mut at = escapes + 1;
+    while at < bytes.len() {
+        let found = count_escapes(&bytes[at..]);
+        if bytes.get(at + found) == Some(&b'"') {
+            if found < escapes {
+                // The string around it ends.
+                return at;
+            }
+            // Otherwise the quote is escaped once more than the one at the beginning.
+            if (found - escapes).is_multiple_of(2 * (escapes + 1)) {
+                return at + found + 1;
+            }
+        }
+        at += found + 1;
+    }
+    bytes.len()
+}
+
+/// The number of backslashes before a quote that begins here.
+fn escapes_before_quote(bytes: &[u8]) -> Option<usize> {
+    let escapes = count_escapes(bytes);
+    (bytes.get(escapes) == Some(&b'"')).then_some(escapes)
+}
+
+fn count_escapes(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| **byte == b'\\').count()
 }
 
 /// A secret as it may occur.
@@ -171,6 +262,14 @@ mod tests {
             r#"{"api_key": "sentinel", "depth": 3}"#,
             r#"{"a": {"Session-Id" : "sent\"inel"#,
             r#"{"token":12345678sentinel}"#,
+            r#"{"tokens": ["sentinel", ["]", "sentinel"]], "depth": 3}"#,
+            r#"{"session": {"id": "}", "of": {"user": "sentinel"}}, "ok": true}"#,
+            r#"{"auth" : {"value": "sent\"inel]}"#,
+            r#"{"keys":[[[{"a":["sentinel"#,
+            r#"{"log": "{\"token\":\"sentinel\"}"}"#,
+            r#"{"log": "{\"tokens\": [\"sent\\\"inel\", \"sentinel\"]}"}"#,
+            r#"{"log": "{\n \"session\" :\n {\"id\": \"sentinel"#,
+            r#""{\\\"token\\\":\\\"sentinel\\\"}""#,
             "https://a.example/?token=sentinel&x=1",
             "user=ann&password=sentinel",
             "Set-Cookie: sid=sentinel; Path=/",
@@ -204,9 +303,43 @@ mod tests {
         ] {
             assert_eq!(redactor.text(text), text);
         }
-        let mixed = redactor.text(r#"{"depth": 3, "token": "x1", "ok": true}"#);
-        assert_eq!(mixed, r#"{"depth": 3, "token": "[redacted]", "ok": true}"#);
+        for (text, expected) in [
+            (
+                r#"{"depth": 3, "token": "x1", "ok": true}"#,
+                r#"{"depth": 3, "token": "[redacted]", "ok": true}"#,
+            ),
+            (r#"{"token": "x1\\", "depth": 3}"#, r#"{"token": "[redacted]", "depth": 3}"#),
+            (r#"{"token": 17, "depth": 3}"#, r#"{"token": [redacted], "depth": 3}"#),
+            (
+                r#"{"tokens": [1, ["a"]], "session": {"id": {}}, "depth": 3}"#,
+                r#"{"tokens": "[redacted]", "session": "[redacted]", "depth": 3}"#,
+            ),
+            (
+                r#"{"log": "{\"key\":\"a\\\"b\",\"depth\":3}", "n": 1}"#,
+                r#"{"log": "{\"key\":\"[redacted]\",\"depth\":3}", "n": 1}"#,
+            ),
+            (
+                r#"{"log": "{\"keys\": {\"a\": [1]}, \"depth\": 3}", "n": 1}"#,
+                r#"{"log": "{\"keys\": \"[redacted]\", \"depth\": 3}", "n": 1}"#,
+            ),
+            // The string around it ends first.
+            (r#"{"log": "{\"key\":\"a", "n": 1}"#, r#"{"log": "{\"key\":\"[redacted]\"", "n": 1}"#),
+        ] {
+            assert_eq!(redactor.text(text), expected);
+        }
         assert_eq!(redactor.header("Set-Cookie", "a=b"), REDACTED);
         assert_eq!(redactor.header("Server", "nginx"), "nginx");
+    }
+
+    #[test]
+    fn hostile_nesting_takes_neither_stack_nor_time() {
+        let began = std::time::Instant::now();
+        for part in ["[", "{\"key\":", "\\", "\"", "\"key\":[", "\\\"key\\\":\\\"", "\"key\":[]"] {
+            let redacted = Redactor::default().text(&format!("\"key\":[{}", part.repeat(50_000)));
+            assert_eq!(redacted, r#""key":"[redacted]""#, "{part}");
+        }
+        let many = Redactor::default().text(&"\"key\":[] ".repeat(20_000));
+        assert_eq!(many, "\"key\":\"[redacted]\" ".repeat(20_000));
+        assert!(began.elapsed() < std::time::Duration::from_secs(30), "{:?}", began.elapsed());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
-use wakeful_testkit::{Hook, Receiver, both_databases, until};
+use wakeful_testkit::{Hook, Receiver, Setup, both_databases, until};
 
 /// A page with a queue, which can be broken. Every response has a secret in it.
 async fn queue_page() -> (String, Arc<AtomicBool>) {
@@ -121,6 +121,25 @@ both_databases! {
         // Another team sees nothing of it.
         let bob = app.sign_up("bob@example.com").await;
         assert_eq!(bob.client.get(&format!("monitor/{id}/evidence")).await.status, 404);
+    }
+
+    async fn an_upside_down_alert_has_the_evidence_of_the_check_that_opened_it(setup: Setup) {
+        let app = Setup { run_scheduler: true, ..setup }.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (page, receiver) = (Receiver::start().await, Receiver::start().await);
+        page.answer_with(200, "", "up again");
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+        let hook = ann.client.post("notifier/save", &hook).await.json()["notifierid"].clone();
+        let body = monitor(&page.url, &json!({"upside_down_mode": true, "notifiers": hook}));
+        let saved = ann.client.post("monitor/save", &body).await.ok()["monitor"].clone();
+        // Its first check is not requested: that would have evidence in any case.
+        let event = receiver.wait_for_hooks(1).await[0].json();
+        assert_eq!(event["type"], "monitor.down");
+        assert_eq!(event["data"]["evidence"]["status_code"], 200, "{event}");
+        assert_eq!(event["data"]["evidence"]["excerpt"], "up again");
+        let list = format!("monitor/{}/evidence", saved["monitorid"].as_str().unwrap());
+        let seen = ann.client.get(&list).await.ok()["evidence"].clone();
+        assert_eq!(seen[0]["of"], "first", "{seen}");
     }
 
     async fn a_page_that_changes_is_reported_and_a_pinned_one_must_be_accepted(setup: Setup) {

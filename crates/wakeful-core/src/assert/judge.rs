@@ -396,6 +396,9 @@ fn describe_without_value(assertion: &Assertion, failure: &Failure) -> String {
         Failure::NotANumber => format!("{label} is not a number"),
         Failure::Missing => format!("{label} is missing"),
         Failure::Json(JsonError::Invalid) => format!("{label}: the body is not valid JSON"),
+        Failure::Json(JsonError::Cut(limit)) => {
+            format!("{label}: the body is too large to be read as JSON ({})", size(*limit))
+        }
         Failure::Json(JsonError::TooLarge) => {
             format!("{label}: the body is too large for this path (512 KiB)")
         }
@@ -448,6 +451,16 @@ fn expected(comparison: Comparison, target: &str) -> Option<String> {
         C::Unchanged => "the value before".to_owned(),
         C::Exists | C::NotExists => return None,
     })
+}
+
+fn size(bytes: usize) -> String {
+    const KIB: usize = 1_024;
+    const MIB: usize = 1_024 * KIB;
+    match bytes {
+        _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        _ if bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
+        _ => format!("{bytes} bytes"),
+    }
 }
 
 fn quote(text: &str) -> String {

@@ -124,19 +124,33 @@ fn steps(text: &str) -> Option<Vec<Step>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonError {
     Invalid,
+    /// Only so many bytes of it were read.
+    Cut(usize),
     TooLarge,
 }
 
 /// A document, checked and parsed when it is first needed.
 pub struct Json<'a> {
     bytes: &'a [u8],
+    /// How many bytes were read, if there were more.
+    cut: Option<usize>,
     is_valid: OnceLock<bool>,
     tree: OnceLock<Option<Value>>,
 }
 
 impl<'a> Json<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, is_valid: OnceLock::new(), tree: OnceLock::new() }
+        Self { bytes, cut: None, is_valid: OnceLock::new(), tree: OnceLock::new() }
+    }
+
+    /// The beginning of a document of which no more than `limit` bytes are read, if there is one.
+    #[must_use]
+    pub fn cut_at(self, limit: Option<usize>) -> Self {
+        Self { cut: limit, ..self }
+    }
+
+    fn invalid(&self) -> JsonError {
+        self.cut.map_or(JsonError::Invalid, JsonError::Cut)
     }
 
     /// Passes the text of each selected node to `visit`, until it breaks.
@@ -153,7 +167,7 @@ impl<'a> Json<'a> {
                     .is_valid
                     .get_or_init(|| serde_json::from_slice::<IgnoredAny>(bytes).is_ok());
                 if !is_valid {
-                    return Err(JsonError::Invalid);
+                    return Err(self.invalid());
                 }
                 if let Some(found) = walk(bytes, steps) {
                     let _ = visit(&text_of(found));
@@ -164,7 +178,7 @@ impl<'a> Json<'a> {
                     return Err(JsonError::TooLarge);
                 }
                 let tree = self.tree.get_or_init(|| serde_json::from_slice(self.bytes).ok());
-                let tree = tree.as_ref().ok_or(JsonError::Invalid)?;
+                let tree = tree.as_ref().ok_or_else(|| self.invalid())?;
                 for node in query.query(tree).all() {
                     let text = match node {
                         Value::String(text) => Cow::Borrowed(text.as_str()),

@@ -119,6 +119,29 @@ fn an_address_is_compared_with_networks() {
 }
 
 #[test]
+fn json_that_was_not_read_to_its_end_is_too_large_and_not_invalid() {
+    let judged = |path: &str, text: &[u8], limit| {
+        let document = Json::new(text).cut_at(limit);
+        let assertion = assertion("json", path, "equals", "1");
+        let result = result(&assertion, Found::Json(&document));
+        assert_eq!(result.passed, result.message.is_empty());
+        result.message
+    };
+    for path in ["$.a", "$..a"] {
+        for (limit, why) in [
+            (None, "the body is not valid JSON"),
+            (Some(1 << 20), "the body is too large to be read as JSON (1 MiB)"),
+            (Some(2_048), "the body is too large to be read as JSON (2 KiB)"),
+            (Some(5_000), "the body is too large to be read as JSON (5000 bytes)"),
+        ] {
+            assert_eq!(judged(path, br#"{"a": 1, "b": "#, limit), format!("json {path}: {why}"));
+            // What follows may be nothing but spaces.
+            assert_eq!(judged(path, br#"{"a": 1}  "#, limit), "");
+        }
+    }
+}
+
+#[test]
 fn a_failure_is_described_with_the_value_and_a_warning_without_it() {
     let document = Json::new(br#"{"queue": {"depth": 1834, "name": "x"}, "api_key": "sentinel"}"#);
     let down = assertion("json", "$.queue.depth", "less_than", "1000");

@@ -186,6 +186,9 @@ pub(super) struct CheckRequest {
     /// In milliseconds. Probes of earlier versions collect no evidence of slow checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     slow: Option<u64>,
+    /// Probes of earlier versions collect the evidence of a target that is down.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    upside_down: bool,
 }
 
 fn is_full(level: &EvidenceLevel) -> bool {
@@ -199,7 +202,8 @@ impl CheckRequest {
         timeout: Duration,
         interval: Duration,
     ) -> Self {
-        let checks::CheckRequest { team, spec, assertions, evidence, always, slow } = *check;
+        let checks::CheckRequest { team, spec, assertions, evidence, always, slow, upside_down } =
+            *check;
         let secret = spec.secret().map(|secret| Zeroizing::new(secret.expose().to_owned()));
         let secrets = spec.secrets().into_iter();
         let secrets = secrets.map(|(path, secret)| (path, Zeroizing::new(secret))).collect();
@@ -216,6 +220,7 @@ impl CheckRequest {
             evidence,
             always,
             slow: slow.map(millis),
+            upside_down,
         }
     }
 
@@ -248,6 +253,7 @@ impl CheckRequest {
             evidence: self.evidence,
             always: self.always,
             slow: self.slow.map(Duration::from_millis),
+            upside_down: self.upside_down,
         }
     }
 
@@ -428,6 +434,22 @@ mod tests {
             let text = serde_json::to_string(&request).expect("serializes");
             let read: CheckRequest = serde_json::from_str(&text).expect("reads");
             assert_eq!(read.spec(), spec);
+        }
+    }
+
+    #[test]
+    fn a_probe_knows_upside_down_mode_and_an_earlier_one_sees_nothing_new() {
+        let spec = Spec::Http(HttpSpec::new(HttpUrl::parse("http://a.example/").expect("a URL")));
+        let second = Duration::from_secs(1);
+        for upside_down in [false, true] {
+            let check = checks::CheckRequest::new(Uuid::from_u128(42).into(), &spec);
+            let check = checks::CheckRequest { upside_down, ..check };
+            let monitor = MonitorId::new(Millis(0), [1; 10]);
+            let request = CheckRequest::new(monitor, &check, second, second);
+            let text = serde_json::to_string(&request).expect("serializes");
+            assert_eq!(text.contains("upside_down"), upside_down, "{text}");
+            let read: CheckRequest = serde_json::from_str(&text).expect("reads");
+            assert_eq!(read.check(&spec).upside_down, upside_down);
         }
     }
 

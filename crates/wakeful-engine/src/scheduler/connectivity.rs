@@ -6,15 +6,16 @@
 
 use futures_util::future::join_all;
 use std::collections::{HashSet, VecDeque};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Spec;
-use wakeful_core::observation::{Contact, Fault, FaultKind, Observation};
+use wakeful_core::observation::{Contact, Fault, FaultKind};
 use wakeful_core::verdict::Input;
+use wakeful_outbound::net::routes::{Route, v4_routes, v6_routes};
 use wakeful_outbound::net::{Deadline, Net};
 
 use super::CheckResult;
@@ -77,6 +78,11 @@ impl Connectivity {
         result: CheckResult,
     ) -> Input {
         match result {
+            // Without a route, a check is a fault from the first one on.
+            Err(fault) if fault.kind == FaultKind::Network => {
+                Box::pin(self.own_network_failed(net, monitor, spec, interval)).await;
+                Input::Fault(fault)
+            }
             Err(fault) => Input::Fault(fault),
             Ok(seen) if seen.contact.proves_network() => {
                 self.note_answer(spec);
@@ -84,35 +90,38 @@ impl Connectivity {
             }
             // Boxed: few checks need its space.
             Ok(seen) => {
-                Box::pin(self.rule_out_own_network(net, monitor, spec, interval, seen)).await
+                if Box::pin(self.own_network_failed(net, monitor, spec, interval)).await {
+                    Input::Fault(Fault::new(FaultKind::Network, fault_message(seen.contact)))
+                } else {
+                    Input::Observation(seen)
+                }
             }
         }
     }
 
-    /// Judges a failure that may be caused by our own network.
-    async fn rule_out_own_network(
+    /// Records a failure that may be caused by our own network, and returns whether it is.
+    async fn own_network_failed(
         &self,
         net: &Net,
         monitor: MonitorId,
         spec: &Spec,
         interval: Duration,
-        seen: Observation,
-    ) -> Input {
+    ) -> bool {
         let Some((host, _)) = spec.endpoint().filter(|(host, _)| !is_local(host)) else {
-            return Input::Observation(seen);
+            return false;
         };
         // A check that takes its whole interval to time out skips the next one.
         let window = (interval * 2).min(MAX_WINDOW);
         if !self.add_failure(Failure { at: Instant::now(), monitor, host }, window) {
-            return Input::Observation(seen);
+            return false;
         }
-        if self.own_network_is_down(net).await {
+        let is_down = self.own_network_is_down(net).await;
+        if is_down {
             self.suspend();
-            Input::Fault(Fault::new(FaultKind::Network, fault_message(seen.contact)))
         } else {
             self.resume("the sentinels respond");
-            Input::Observation(seen)
         }
+        is_down
     }
 
     /// Something outside responded: earlier failures no longer count.
@@ -213,50 +222,21 @@ fn has_no_default_route() -> bool {
     let has_carrier = |iface: &str| {
         !read(&format!("/sys/class/net/{iface}/carrier")).is_ok_and(|carrier| carrier.trim() == "0")
     };
-    let mut v4 = v4_defaults(&v4);
-    let mut v6 = v6_defaults(&v6);
-    !v4.any(|(iface, router)| has_carrier(iface) && !router_is_silent(router, iface, &neighbors))
-        && !v6.any(has_carrier)
+    let mut v4 = v4_routes(&v4).filter(Route::is_default);
+    let mut v6 = v6_routes(&v6).filter(|route| route.is_default() && route.iface != "lo");
+    !v4.any(|route| has_carrier(route.iface) && !router_is_silent(&route, &neighbors))
+        && !v6.any(|route| has_carrier(route.iface))
 }
 
-const UP: u32 = 0x1;
-const REJECT: u32 = 0x200;
-
-/// The default routes, each with its router, which is unspecified if none is needed.
-/// `Iface Destination Gateway Flags … Mask …`, one route per line, in hex.
-fn v4_defaults(table: &str) -> impl Iterator<Item = (&str, Ipv4Addr)> {
-    table.lines().skip(1).filter_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let hex = |index: usize| u32::from_str_radix(fields.get(index)?, 16).ok();
-        let is_default = (hex(1)?, hex(7)?) == (0, 0) && is_usable(hex(3)?);
-        // The kernel prints an address as a number in native byte order.
-        is_default.then_some((*fields.first()?, Ipv4Addr::from(hex(2)?.to_ne_bytes())))
-    })
-}
-
-/// `destination length source length gateway metric references use flags iface`.
-fn v6_defaults(table: &str) -> impl Iterator<Item = &str> {
-    table.lines().filter_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let flags = u32::from_str_radix(fields.get(8)?, 16).ok()?;
-        let to_all = fields.first()?.bytes().all(|b| b == b'0') && fields.get(1) == Some(&"00");
-        let iface = *fields.get(9)?;
-        (to_all && is_usable(flags) && iface != "lo").then_some(iface)
-    })
-}
-
-fn is_usable(flags: u32) -> bool {
-    flags & UP != 0 && flags & REJECT == 0
-}
-
-/// Whether a router has not responded to ARP requests.
+/// Whether the router of a route has not responded to ARP requests.
 /// `address type flags hardware mask device`, one neighbor per line.
-fn router_is_silent(router: Ipv4Addr, iface: &str, neighbors: &str) -> bool {
+fn router_is_silent(route: &Route<'_>, neighbors: &str) -> bool {
     neighbors.lines().skip(1).any(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        fields.first().and_then(|address| address.parse().ok()) == Some(router)
+        let address = fields.first().and_then(|address| address.parse::<IpAddr>().ok());
+        address == Some(route.router)
             && fields.get(2) == Some(&"0x0")
-            && fields.get(5) == Some(&iface)
+            && fields.get(5) == Some(&route.iface)
     })
 }
 
@@ -265,25 +245,9 @@ mod tests {
     use super::*;
     use wakeful_core::time::Millis;
 
-    const HEADER: &str = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\t…\n";
-
     fn failure(monitor: u8, host: &str) -> Failure {
         let monitor = MonitorId::new(Millis(0), [monitor; 10]);
         Failure { at: Instant::now(), monitor, host: host.into() }
-    }
-
-    #[test]
-    fn a_default_route_is_found_in_the_kernels_tables() {
-        let route = format!("{HEADER}eth0\t00000000\t0102000A\t0003\t0\t0\t0\t00000000\t0\t0\t0\n");
-        assert!(v4_defaults(&route).eq([("eth0", Ipv4Addr::new(10, 0, 2, 1))]));
-        let lan = format!("{HEADER}eth0\t0002000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
-        assert_eq!(v4_defaults(&lan).count(), 0);
-        assert_eq!(v4_defaults(HEADER).count(), 0);
-        let zeros = "0".repeat(32);
-        let route = format!("{zeros} 00 {zeros} 00 {zeros} 00000400 1 0 00000003 eth0\n");
-        assert!(v6_defaults(&route).eq(["eth0"]));
-        let unreachable = format!("{zeros} 00 {zeros} 00 {zeros} ffffffff 1 0 00200200 lo\n");
-        assert_eq!(v6_defaults(&unreachable).count(), 0);
     }
 
     #[test]
@@ -291,9 +255,15 @@ mod tests {
         let table = "IP address HW type Flags HW address Mask Device\n\
             10.0.2.1 0x1 0x0 00:00:00:00:00:00 * eth0\n\
             10.0.2.2 0x1 0x2 52:54:00:12:34:56 * eth0\n";
-        let silent = |last, iface| router_is_silent(Ipv4Addr::new(10, 0, 2, last), iface, table);
-        assert!(silent(1, "eth0"));
-        assert!(!silent(1, "eth1") && !silent(2, "eth0") && !silent(3, "eth0"));
+        let is_silent = |gateway: &str, iface: &str| {
+            let routes = format!("\n{iface} 00000000 {gateway} 0003 0 0 0 00000000 0 0 0\n");
+            let route = v4_routes(&routes).next().expect("a route");
+            assert!(route.is_default());
+            router_is_silent(&route, table)
+        };
+        assert!(is_silent("0102000A", "eth0"));
+        assert!(!is_silent("0102000A", "eth1"));
+        assert!(!is_silent("0202000A", "eth0") && !is_silent("0302000A", "eth0"));
     }
 
     #[test]

@@ -166,6 +166,7 @@ impl CheckParams {
             evidence: self.evidence,
             always: self.is_failing || self.may_fail_later(),
             slow: self.slow,
+            upside_down: self.upside_down,
         }
     }
 

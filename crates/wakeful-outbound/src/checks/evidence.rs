@@ -60,7 +60,10 @@ pub(super) fn collect(
     judged: Judged,
 ) -> Option<Box<Evidence>> {
     let redactor = redactor(request.spec, &trace.secrets);
-    let http = trace.http.take();
+    let mut http = trace.http.take();
+    if let Some(http) = &mut http {
+        http.decode_start();
+    }
     let tls = trace.tls.as_ref();
     let leaf = tls.and_then(|tls| tls.leaf.as_ref());
     let shown = |addr: &SocketAddr| addr.ip().to_canonical().to_string();

@@ -89,10 +89,10 @@ impl<'a> CheckFacts<'a> {
                 ping: self.ping,
                 domain: self.domain,
                 secrets: &self.secrets,
-                json: trace.http.as_deref().map(|http| Json::new(http.text().as_bytes())),
+                json: trace.http.as_deref().map(HttpFacts::json),
                 pattern: &|text| self.net.patterns().get(text),
             };
-            return Ok(judge(request.assertions, &facts, request.always));
+            return Ok(judge(request.assertions, &facts, request.collects(true)));
         }
         trace.stage = Stage::Judging;
         let busy = || Fault::new(FaultKind::Resources, "no memory to judge the response");
@@ -119,7 +119,7 @@ impl<'a> CheckFacts<'a> {
             .collect();
         let assertions: Vec<Assertion> = request.assertions.to_vec();
         let (http, common, secrets) = (trace.http.take(), self.common, self.secrets);
-        let (spec, always) = (request.spec.clone(), request.always);
+        let (spec, shows_all) = (request.spec.clone(), request.collects(true));
         let judging = tokio::task::spawn_blocking(move || {
             let facts = AllFacts {
                 common: &common,
@@ -129,13 +129,13 @@ impl<'a> CheckFacts<'a> {
                 ping: None,
                 domain: None,
                 secrets: &secrets,
-                json: http.as_deref().map(|http| Json::new(http.text().as_bytes())),
+                json: http.as_deref().map(HttpFacts::json),
                 pattern: &|text| {
                     let known = patterns.iter().find(|(known, _)| known == text);
                     known.map(|(_, pattern)| Arc::clone(pattern))
                 },
             };
-            let judged = judge(&assertions, &facts, always);
+            let judged = judge(&assertions, &facts, shows_all);
             drop(facts);
             drop((turn, tree));
             (judged, http)

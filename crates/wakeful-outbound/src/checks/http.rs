@@ -11,9 +11,10 @@ use http::header::{
 };
 use http::{HeaderMap, Method, StatusCode, Version};
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 use url::Url;
-use wakeful_core::assert::{Found, Source};
+use wakeful_core::assert::{Found, Json, Source};
 use wakeful_core::evidence::{self, EvidenceLevel, HopEvidence};
 use wakeful_core::monitors::spec::{AuthenticationKind, HttpSpec};
 use wakeful_core::observation::FaultKind;
@@ -24,7 +25,7 @@ use super::cookies::CookieJar;
 use super::keyword::{Finder, decode_text};
 use super::{CheckRequest, TargetAnswer, facts};
 use crate::net::buffered::{BodyBuffer, BodyPermit, MAX_BODY_BYTES};
-use crate::net::decode::{ACCEPTED, Discard, Encoding, End, Sink};
+use crate::net::decode::{ACCEPTED, Discard, Encoding, End, Sink, decode_start};
 use crate::net::error::ProbeError;
 use crate::net::http::{Body, Head, Request, Session};
 use crate::net::tls::Trust;
@@ -95,12 +96,16 @@ pub(crate) struct HttpFacts {
     pub(super) version: Version,
     pub(super) headers: HeaderMap,
     redirects: usize,
+    /// The beginning of the body, unless `text` has it.
+    start: Option<BodyStart>,
     /// The text of the body as far as it was buffered.
     text: String,
     /// How many bytes of the body were read, after decoding.
     pub(super) body_bytes: usize,
     /// There was more of it.
     pub(super) is_capped: bool,
+    /// How many bytes of it are buffered at most, if there were more.
+    cut_at: Option<usize>,
     /// The texts that the body was searched for, and whether they are in it.
     searched: Vec<(String, bool)>,
     /// The permission to buffer it.
@@ -110,6 +115,20 @@ pub(crate) struct HttpFacts {
 impl HttpFacts {
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    pub(super) fn json(&self) -> Json<'_> {
+        Json::new(self.text.as_bytes()).cut_at(self.cut_at)
+    }
+
+    /// Decodes the beginning of a body that nothing was judged on, for the evidence.
+    pub(super) fn decode_start(&mut self) {
+        let Some(start) = self.start.take() else { return };
+        let FirstBytes { bytes, read } = start.take_first();
+        self.is_capped |= read > bytes.len();
+        let decoded = decode_start(start.encoding, &bytes, MAX_BEGINNING);
+        self.body_bytes = if start.encoding == Encoding::Plain { read } else { decoded.len() };
+        self.text = decode_text(&self.headers, decoded);
     }
 
     /// Whether the body contains a text; `None` if it was not searched for that.
@@ -144,6 +163,46 @@ pub(super) fn version_text(version: Version) -> &'static str {
     }
 }
 
+/// The beginning of a body, shared with the trace: it is known there even if reading the rest
+/// fails or takes too long.
+#[derive(Clone)]
+struct BodyStart {
+    /// That of the bytes here.
+    encoding: Encoding,
+    first: Arc<Mutex<FirstBytes>>,
+}
+
+#[derive(Default)]
+struct FirstBytes {
+    bytes: Vec<u8>,
+    /// How many have arrived.
+    read: usize,
+}
+
+impl BodyStart {
+    fn new(encoding: Encoding) -> Self {
+        Self { encoding, first: Arc::default() }
+    }
+
+    fn take_first(&self) -> FirstBytes {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FirstBytes> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink for BodyStart {
+    fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        let mut first = self.lock();
+        first.read += bytes.len();
+        let room = MAX_BEGINNING - first.bytes.len();
+        first.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        ControlFlow::Continue(())
+    }
+}
+
 /// Where a body goes while it is read.
 struct BodySink<'a, 'n> {
     finder: Option<&'a mut Finder<'n>>,
@@ -152,15 +211,12 @@ struct BodySink<'a, 'n> {
     /// All of it, for assertions.
     buffer: Option<&'a mut BodyBuffer<'n>>,
     /// Its beginning, as evidence.
-    beginning: Vec<u8>,
-    read: usize,
+    start: BodyStart,
 }
 
 impl Sink for BodySink<'_, '_> {
     fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        self.read += bytes.len();
-        let room = MAX_BEGINNING - self.beginning.len();
-        self.beginning.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let _ = self.start.take(bytes);
         let found = match &mut self.finder {
             Some(finder) => finder.take(bytes),
             None => ControlFlow::Continue(()),
@@ -206,9 +262,11 @@ impl Answer {
             version: head.version,
             headers: head.headers,
             redirects: trace.hops.len(),
+            start: None,
             text: String::new(),
             body_bytes: 0,
             is_capped: true,
+            cut_at: None,
             searched: Vec::new(),
             _permit: None,
         }));
@@ -228,13 +286,34 @@ async fn evaluate(
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
     let reads_body = check.needs_body() || check.searched().next().is_some();
-    if answer.is_accepted && spec.keyword.is_empty() && !reads_body && !check.always {
-        // Without a keyword there is no need to decode.
-        session.read(answer.body, Encoding::Plain, cap, &mut Discard, trace).await?;
-        return Ok(TargetAnswer::up(format!("{}{}", answer.status, answer.note)));
-    }
     // Boxed: most checks do not look at the body.
-    Box::pin(evaluate_body(net, spec, check, answer, session, cap, began, trace)).await
+    if !answer.is_accepted || !spec.keyword.is_empty() || reads_body || check.always {
+        return Box::pin(evaluate_body(net, spec, check, answer, session, cap, began, trace)).await;
+    }
+    // Without a keyword there is no need to decode.
+    if check.may_collect_accepted() {
+        return Box::pin(read_undecoded(answer, session, cap, trace)).await;
+    }
+    session.read(answer.body, Encoding::Plain, cap, &mut Discard, trace).await?;
+    Ok(TargetAnswer::up(format!("{}{}", answer.status, answer.note)))
+}
+
+/// Reads a body that nothing is judged on. Its beginning is decoded only if it becomes evidence.
+async fn read_undecoded(
+    answer: Answer,
+    mut session: Session,
+    cap: usize,
+    trace: &mut Trace,
+) -> Result<TargetAnswer, ProbeError> {
+    let mut start = BodyStart::new(answer.encoding);
+    if let Some(facts) = &mut trace.http {
+        facts.start = Some(start.clone());
+    }
+    let end = session.read(answer.body, Encoding::Plain, cap, &mut start, trace).await?;
+    if let Some(facts) = &mut trace.http {
+        facts.is_capped = end != End::Complete;
+    }
+    Ok(TargetAnswer::up(format!("{}{}", answer.status, answer.note)))
 }
 
 #[expect(clippy::too_many_arguments, reason = "the parts of one check")]
@@ -251,7 +330,8 @@ async fn evaluate_body(
     let Answer { status, is_accepted, note, encoding, announced, body } = answer;
     let needs_body = check.needs_body();
     let reads_body = needs_body || check.searched().next().is_some();
-    if !is_accepted && check.evidence != EvidenceLevel::Full && !reads_body {
+    let is_shown = check.evidence == EvidenceLevel::Full && check.collects(false);
+    if !is_accepted && !is_shown && !reads_body {
         return Ok(TargetAnswer::down(Reason::HttpStatus, status));
     }
     let mut buffer = None;
@@ -263,13 +343,16 @@ async fn evaluate_body(
     let keyword = Some(&*spec.keyword).filter(|keyword| is_accepted && !keyword.is_empty());
     let texts: Vec<&str> = keyword.into_iter().chain(check.searched()).collect();
     let mut finder = (!texts.is_empty()).then(|| Finder::new(texts.iter().copied(), &headers));
+    let start = BodyStart::new(Encoding::Plain);
+    if let Some(facts) = &mut trace.http {
+        facts.start = Some(start.clone());
+    }
     let mut sink = BodySink {
         finder: finder.as_mut(),
         // A monitor with assertions on the body is one that must be complete.
         may_end_early: !reads_body,
         buffer: buffer.as_mut(),
-        beginning: Vec::new(),
-        read: 0,
+        start: start.clone(),
     };
     let phases = trace.phases;
     let waited = began.elapsed();
@@ -286,14 +369,18 @@ async fn evaluate_body(
         let read = tokio::time::timeout(evidence::MAX_EXTRA_TIME, reading).await;
         read.unwrap_or(Ok(End::Capped)).or(Ok(End::Capped))
     };
-    let (read, beginning) = (sink.read, std::mem::take(&mut sink.beginning));
+    let FirstBytes { bytes: beginning, read } = start.take_first();
     let is_starved = buffer.as_ref().is_some_and(|buffer| buffer.is_starved);
     let found = finder.as_mut().map(Finder::found).unwrap_or_default();
     let (bytes, permit) = match buffer {
         Some(buffer) => buffer.into_parts(),
         None => (beginning, None),
     };
+    let limit = cap.min(MAX_BODY_BYTES);
+    let has_more = read > bytes.len() || matches!(end, Ok(End::Capped));
     if let Some(facts) = &mut trace.http {
+        facts.start = None;
+        facts.cut_at = (bytes.len() >= limit && has_more).then_some(limit);
         facts.text = decode_text(&headers, bytes);
         facts.body_bytes = read;
         facts.is_capped = !matches!(end, Ok(End::Complete));

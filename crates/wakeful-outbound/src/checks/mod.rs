@@ -55,6 +55,8 @@ pub struct CheckRequest<'a> {
     pub always: bool,
     /// A check that takes longer is not healthy.
     pub slow: Option<Duration>,
+    /// Whether the target is healthy when it is down.
+    pub upside_down: bool,
 }
 
 impl<'a> CheckRequest<'a> {
@@ -66,7 +68,18 @@ impl<'a> CheckRequest<'a> {
             evidence: EvidenceLevel::Full,
             always: false,
             slow: None,
+            upside_down: false,
         }
+    }
+
+    /// Whether evidence is collected of a target that is up, or down.
+    fn collects(&self, up: bool) -> bool {
+        self.always || up == self.upside_down
+    }
+
+    /// Whether a response that is accepted may become evidence.
+    fn may_collect_accepted(&self) -> bool {
+        self.evidence == EvidenceLevel::Full && (self.upside_down || !self.assertions.is_empty())
     }
 
     /// Whether an assertion is about one of these.
@@ -273,12 +286,17 @@ impl TargetAnswer {
         }
         observed.expiry = self.expiry(request.spec);
         observed.readings = judged.readings();
-        if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty()) {
-            observed.readings = Readings::of([Some(ping.loss), Some(ping.jitter)]);
+        // What is charted is not found if no echo returned.
+        let charts_other =
+            request.assertions.iter().any(|one| one.chart && one.source != Source::Loss);
+        if let Some(ping) = self.ping.filter(|_| observed.readings.is_empty() && !charts_other) {
+            observed.readings = Readings::of([Some(ping.loss), ping.jitter()]);
         }
         let is_slow = request.slow.is_some_and(|limit| load_time > limit);
-        let is_healthy = observed.up && observed.warnings.is_empty() && !is_slow;
-        if (request.always || !is_healthy) && request.evidence != EvidenceLevel::None {
+        let is_unhealthy = !observed.warnings.is_empty() || is_slow;
+        if (is_unhealthy || request.collects(observed.up))
+            && request.evidence != EvidenceLevel::None
+        {
             let dns = self.dns.as_deref();
             observed.evidence = evidence::collect(net, request, &mut trace, dns, judged);
         }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use wakeful_core::assert::{Found, Source};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::monitors::spec::{Echoes, PingSpec};
-use wakeful_core::observation::FaultKind;
+use wakeful_core::observation::{Contact, FaultKind};
 
 use super::TargetAnswer;
 use crate::net::error::ProbeError;
@@ -27,6 +27,8 @@ use crate::net::{Deadline, Net, Stage, Trace};
 /// An echo may get lost; another is sent after this, or after a third of the
 /// available time.
 const RESEND_INTERVAL: Duration = Duration::from_secs(1);
+/// How long before the deadline several echoes are given up, so that their loss is returned.
+const RESULT_MARGIN: Duration = Duration::from_millis(10);
 /// Receive buffer for replies, in bytes: many thousands of them. The system may
 /// grant less.
 const RECV_BUFFER_BYTES: usize = 4 << 20;
@@ -65,30 +67,45 @@ async fn several(
     deadline: Deadline,
     trace: &mut Trace,
 ) -> Result<TargetAnswer, ProbeError> {
-    let mut worst: Option<ProbeError> = None;
+    let (mut worst, mut lost) = (None, None);
     // If there is another family, it gets half of the time.
     let share = deadline.share(u32::try_from(addrs.len()).unwrap_or(1));
-    for addr in addrs {
+    let last = deadline.at() - RESULT_MARGIN;
+    for (place, addr) in addrs.iter().enumerate() {
         net.guard().check(*addr)?;
-        let facts = match net.pinger().echoes(*addr, echoes, share).await {
-            Ok(Some(facts)) => facts,
-            Ok(None) => continue,
+        let is_last = place + 1 == addrs.len();
+        let until = if is_last { last } else { last.min(Instant::now() + share) };
+        let facts = match net.pinger().echoes(*addr, echoes, until).await {
+            Ok(facts) => facts,
             Err(failure) => {
                 worst = Some(failure.or_more_specific(worst));
                 continue;
             }
         };
-        trace.phases.first_byte = Some(facts.mean);
+        let Some(EchoTimes { mean, .. }) = facts.times else {
+            lost = Some(Box::new(facts));
+            continue;
+        };
+        trace.phases.first_byte = Some(mean);
         trace.address = Some(*addr);
         let message =
             if facts.loss > 0.0 { "some echoes were lost" } else { "all echoes returned" };
         return Ok(TargetAnswer {
-            load_time: Some(facts.mean),
+            load_time: Some(mean),
             ping: Some(Box::new(facts)),
             ..TargetAnswer::up(message)
         });
     }
-    Err(worst.unwrap_or_else(ProbeError::no_answer))
+    let Some(lost) = lost else { return Err(worst.unwrap_or_else(ProbeError::no_answer)) };
+    let is_out_of_time = Instant::now() >= last;
+    let silence = if is_out_of_time { trace.timed_out(deadline) } else { ProbeError::no_answer() };
+    match silence.or_more_specific(worst) {
+        ProbeError::Down(contact @ Contact::Silence, reason, message) => {
+            let down = TargetAnswer::down(reason, message);
+            Ok(TargetAnswer { contact, measured: false, ping: Some(lost), ..down })
+        }
+        failure => Err(failure),
+    }
 }
 
 /// What several echoes have shown.
@@ -96,8 +113,15 @@ async fn several(
 pub(super) struct PingFacts {
     /// Percent.
     pub(super) loss: f64,
+    /// `None` if no echo returned.
+    times: Option<EchoTimes>,
+}
+
+/// Of the echoes that returned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct EchoTimes {
     /// Milliseconds: the mean difference between neighboring echoes.
-    pub(super) jitter: f64,
+    jitter: f64,
     mean: Duration,
     min: Duration,
     max: Duration,
@@ -105,28 +129,39 @@ pub(super) struct PingFacts {
 
 impl PingFacts {
     /// Of the times of the echoes that returned, in the order of sending.
-    fn of(sent: u8, times: &[Duration]) -> Option<Self> {
+    fn of(sent: u8, times: &[Duration]) -> Self {
+        let returned = u32::try_from(times.len()).unwrap_or(u32::MAX);
+        let lost = u32::from(sent).saturating_sub(returned);
+        Self { loss: f64::from(lost) * 100.0 / f64::from(sent), times: EchoTimes::of(times) }
+    }
+
+    pub(super) fn jitter(&self) -> Option<f64> {
+        self.times.map(|times| times.jitter)
+    }
+
+    pub(super) fn find(&self, source: Source, property: &str) -> Found<'_> {
+        let millis = |span: Duration| span.as_micros() as f64 / 1e3;
+        Found::number(match (source, property) {
+            (Source::Loss, _) => Some(self.loss),
+            (Source::Jitter, _) => self.jitter().map(|jitter| (jitter * 1e3).round() / 1e3),
+            (_, "min") => self.times.map(|times| millis(times.min)),
+            (_, "max") => self.times.map(|times| millis(times.max)),
+            _ => None,
+        })
+    }
+}
+
+impl EchoTimes {
+    fn of(times: &[Duration]) -> Option<Self> {
         let (min, max) = (times.iter().min()?, times.iter().max()?);
         let returned = u32::try_from(times.len()).unwrap_or(u32::MAX);
         let differences: f64 =
             times.windows(2).map(|pair| pair[1].abs_diff(pair[0]).as_secs_f64() * 1e3).sum();
         Some(Self {
-            loss: f64::from(u32::from(sent).saturating_sub(returned)) * 100.0 / f64::from(sent),
             jitter: if returned > 1 { differences / f64::from(returned - 1) } else { 0.0 },
             mean: times.iter().sum::<Duration>() / returned,
             min: *min,
             max: *max,
-        })
-    }
-
-    pub(super) fn find(&self, source: Source, property: &str) -> Found<'_> {
-        let millis = |span: Duration| Some(span.as_micros() as f64 / 1e3);
-        Found::number(match (source, property) {
-            (Source::Loss, _) => Some(self.loss),
-            (Source::Jitter, _) => Some((self.jitter * 1e3).round() / 1e3),
-            (_, "min") => millis(self.min),
-            (_, "max") => millis(self.max),
-            _ => None,
         })
     }
 }
@@ -177,15 +212,14 @@ impl Pinger {
         Err(ProbeError::no_answer())
     }
 
-    /// Sends several echoes to one address, and waits for them for as long as the time allows;
-    /// `None` if none returns.
+    /// Sends several echoes to one address, and waits for them for as long as the time allows.
     async fn echoes(
         &self,
         addr: SocketAddr,
         echoes: &Echoes,
-        within: Duration,
-    ) -> Result<Option<PingFacts>, ProbeError> {
-        let end = Instant::now() + within;
+        end: Instant,
+    ) -> Result<PingFacts, ProbeError> {
+        let within = end.saturating_duration_since(Instant::now());
         // They must not take more than half of the time, so that the last one can return.
         let spacing = echoes.spacing().min(within / 2 / u32::from(echoes.count));
         let mut sent = Vec::with_capacity(echoes.count.into());
@@ -214,7 +248,7 @@ impl Pinger {
             SocketAddr::V6(_) => (&self.v6, Domain::IPV6),
         };
         // A failure is not cached: the privilege may be granted while we run.
-        let family = family.get_or_try_init(|| async { Family::open(domain) }).await?;
+        let family = family.get_or_try_init(|| async { Family::open(domain, addr.ip()) }).await?;
         family.send(addr, size).await
     }
 }
@@ -285,12 +319,13 @@ struct Family {
 }
 
 impl Family {
-    /// An unprivileged socket where the system allows it, otherwise a raw one.
-    fn open(domain: Domain) -> Result<Self, ProbeError> {
+    /// An unprivileged socket where the system allows it, otherwise a raw one; first used for
+    /// this address.
+    fn open(domain: Domain, to: IpAddr) -> Result<Self, ProbeError> {
         let protocol = if domain == Domain::IPV4 { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
         let socket = Socket::new(domain, Type::DGRAM, Some(protocol))
             .or_else(|_| raw(domain, protocol))
-            .map_err(|error| not_opened(&error))?;
+            .map_err(|error| not_opened(to, &error))?;
         // If the buffer overflows, replies are lost and a healthy target
         // appears silent.
         let _ = socket.set_recv_buffer_size(RECV_BUFFER_BYTES);
@@ -309,7 +344,8 @@ impl Family {
         let sent = Instant::now();
         let echo = Echo { to: to.ip(), sent, token, back, waiting: self.waiting.clone() };
         let packet = request(self.domain, token, size);
-        self.socket.send_to(&packet, to).await.map_err(|error| ProbeError::from_io(&error))?;
+        let sending = self.socket.send_to(&packet, to).await;
+        sending.map_err(|error| ProbeError::on_the_way_to(to.ip(), &error))?;
         Ok(echo)
     }
 }
@@ -353,12 +389,12 @@ fn raw(domain: Domain, protocol: Protocol) -> io::Result<Socket> {
     Ok(socket)
 }
 
-fn not_opened(error: &io::Error) -> ProbeError {
+fn not_opened(to: IpAddr, error: &io::Error) -> ProbeError {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
             ProbeError::fault(FaultKind::Permission, NOT_ALLOWED_MESSAGE)
         }
-        _ => ProbeError::from_io(error),
+        _ => ProbeError::on_the_way_to(to, error),
     }
 }
 
@@ -484,11 +520,13 @@ mod tests {
     #[test]
     fn loss_and_jitter_follow_from_the_echoes_that_returned() {
         let times = [10, 14, 12].map(Duration::from_millis);
-        let facts = PingFacts::of(5, &times).expect("some returned");
-        assert_eq!((facts.loss, facts.jitter, facts.mean), (40.0, 3.0, Duration::from_millis(12)));
-        let one = PingFacts::of(4, &times[..1]).expect("one returned");
-        assert_eq!((one.loss, one.jitter), (75.0, 0.0));
-        assert_eq!(PingFacts::of(4, &[]), None);
+        let facts = PingFacts::of(5, &times);
+        assert_eq!((facts.loss, facts.jitter()), (40.0, Some(3.0)));
+        assert_eq!(facts.times.map(|times| times.mean), Some(Duration::from_millis(12)));
+        let one = PingFacts::of(4, &times[..1]);
+        assert_eq!((one.loss, one.jitter()), (75.0, Some(0.0)));
+        let none = PingFacts::of(4, &[]);
+        assert_eq!((none.loss, none.jitter()), (100.0, None));
     }
 
     #[test]

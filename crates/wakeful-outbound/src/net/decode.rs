@@ -219,6 +219,20 @@ impl<'s, S: Sink> BodyReader<'s, S> {
     }
 }
 
+/// The beginning of a body of which only the first bytes are known, as far as they tell. It needs
+/// no share of the large windows: it waits for nothing.
+pub(crate) fn decode_start(encoding: Encoding, mut bytes: &[u8], cap: usize) -> Vec<u8> {
+    let mut start = Vec::new();
+    let bounded = Bounded { sink: &mut start, left: cap, end: None };
+    if let Ok(decoder) = Decoder::new(encoding, bounded) {
+        let mut reading = BodyReader { decoder, cap, encoded: 0, large_window: None };
+        while !reading.needs_more(bytes) && matches!(reading.step(&mut bytes), Ok(None)) {}
+        // Decoders hold back what they have decoded last.
+        let _ = reading.finish();
+    }
+    start
+}
+
 pub(crate) fn too_many_windows(encoding: Encoding) -> io::Error {
     let why = format!("too many responses encoded with {encoding} at the same time");
     io::Error::new(io::ErrorKind::OutOfMemory, why)
@@ -406,6 +420,27 @@ mod tests {
         // RFC 7932: a stored block of "hello" as the whole stream.
         let brotli = [0x0b, 0x02, 0x80, b'h', b'e', b'l', b'l', b'o', 0x03];
         assert_eq!(read(Encoding::Brotli, &brotli, MIB).unwrap(), (b"hello".into(), End::Complete));
+    }
+
+    #[test]
+    fn the_beginning_of_a_body_is_decoded_without_the_rest() {
+        let numbers: Vec<String> = (0..5_000).map(|number| (number * 7_919).to_string()).collect();
+        let text = numbers.join(" ").into_bytes();
+        let wire = gzip(&text);
+        assert!(wire.len() > 8_192);
+        let start = decode_start(Encoding::Gzip, &wire[..8_192], 4_096);
+        assert!(start == text[..4_096], "{}", String::from_utf8_lossy(&start));
+        let start = decode_start(Encoding::Gzip, &wire[..1_000], 4_096);
+        assert!(start.len() > 1_000 && text.starts_with(&start), "{}", start.len());
+        for (encoding, wire) in
+            [(Encoding::Plain, b"short".to_vec()), (Encoding::Gzip, gzip(b"short"))]
+        {
+            assert_eq!(decode_start(encoding, &wire, 4_096), b"short", "{encoding:?}");
+            assert_eq!(decode_start(encoding, &wire, 3), b"sho", "{encoding:?}");
+        }
+        for encoding in [Encoding::Gzip, Encoding::Zstd] {
+            assert_eq!(decode_start(encoding, b"<html>", 4_096), b"", "{encoding:?}");
+        }
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //! target, or the cause is on our side and says nothing about it.
 
 use std::io;
+use std::net::IpAddr;
 use wakeful_core::observation::{Contact, Fault, FaultKind};
 use wakeful_core::reason::Reason;
 
 use super::guard::Denied;
+use super::routes;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeError {
@@ -33,6 +35,14 @@ impl ProbeError {
         match self {
             Self::Down(_, _, message) => message,
             Self::Fault(fault) => &fault.message,
+        }
+    }
+
+    /// An error on the way to this address. It is ours if this machine has no network for it.
+    pub(crate) fn on_the_way_to(to: IpAddr, error: &io::Error) -> Self {
+        match routes::missing_network(error, to) {
+            Some(message) => Self::fault(FaultKind::Network, message),
+            None => Self::from_io(error),
         }
     }
 
@@ -82,18 +92,17 @@ impl ProbeError {
             Some(libc::ENOBUFS | libc::ENOMEM) => {
                 Self::fault(FaultKind::Resources, "out of memory for sockets")
             }
-            Some(libc::EAFNOSUPPORT) => Self::Down(
-                Contact::Unreachable,
-                Reason::Unreachable,
-                "this machine has no network of this address family (IPv6)".to_owned(),
-            ),
+            Some(libc::EAFNOSUPPORT) => {
+                Self::fault(FaultKind::Network, "this node has no network of this address family")
+            }
             _ => Self::fault(FaultKind::Internal, error.to_string()),
         }
     }
 
     /// Of two attempts at one target, the more specific error: a refusal comes
     /// from the target itself, while an error on our side says nothing about
-    /// it.
+    /// it. That we have no network for one of its addresses does not count if
+    /// another one was tried.
     pub(crate) fn or_more_specific(self, other: Option<Self>) -> Self {
         match other {
             Some(other) if other.specificity() > self.specificity() => other,
@@ -103,10 +112,11 @@ impl ProbeError {
 
     fn specificity(&self) -> u8 {
         match self {
-            Self::Down(Contact::Answered | Contact::Refused, ..) => 3,
-            Self::Fault(_) => 2,
-            Self::Down(Contact::Silence, ..) => 1,
-            Self::Down(Contact::Unreachable, ..) => 0,
+            Self::Down(Contact::Answered | Contact::Refused, ..) => 4,
+            Self::Fault(fault) if fault.kind == FaultKind::Network => 0,
+            Self::Fault(_) => 3,
+            Self::Down(Contact::Silence, ..) => 2,
+            Self::Down(Contact::Unreachable, ..) => 1,
         }
     }
 }
@@ -134,7 +144,6 @@ mod tests {
             (libc::ETIMEDOUT, Contact::Silence, Reason::ConnectTimeout),
             (libc::EHOSTUNREACH, Contact::Unreachable, Reason::Unreachable),
             (libc::ENETUNREACH, Contact::Unreachable, Reason::Unreachable),
-            (libc::EAFNOSUPPORT, Contact::Unreachable, Reason::Unreachable),
         ] {
             let ProbeError::Down(seen, why, _) = of(errno) else { panic!("{errno} is a fault") };
             assert_eq!((seen, why), (contact, reason), "{errno}");
@@ -152,6 +161,7 @@ mod tests {
             (libc::EACCES, FaultKind::Permission),
             (libc::EPERM, FaultKind::Permission),
             (libc::ENETDOWN, FaultKind::Network),
+            (libc::EAFNOSUPPORT, FaultKind::Network),
             (libc::EINVAL, FaultKind::Internal),
         ] {
             assert!(matches!(of(errno), ProbeError::Fault(fault) if fault.kind == kind), "{errno}");
@@ -165,5 +175,8 @@ mod tests {
         assert_eq!(refused.clone().or_more_specific(Some(of(libc::EMFILE))), refused);
         assert_eq!(of(libc::ETIMEDOUT).or_more_specific(Some(of(libc::EMFILE))), of(libc::EMFILE));
         assert_eq!(unreachable.clone().or_more_specific(None), unreachable);
+        let no_family = of(libc::EAFNOSUPPORT);
+        assert_eq!(no_family.clone().or_more_specific(Some(unreachable.clone())), unreachable);
+        assert_eq!(unreachable.clone().or_more_specific(Some(no_family)), unreachable);
     }
 }

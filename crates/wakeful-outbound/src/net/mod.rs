@@ -18,6 +18,7 @@ mod proxy;
 pub(crate) mod rdap;
 mod resolv_conf;
 pub mod resolve;
+pub mod routes;
 pub(crate) mod starttls;
 pub mod tls;
 mod tls_error;
@@ -317,8 +318,9 @@ impl Net {
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
         let bound = UdpSocket::bind((any, 0)).await;
-        let socket = bound.map_err(|error| ProbeError::from_io(&error))?;
-        socket.connect(addr).await.map_err(|error| ProbeError::from_io(&error))?;
+        let failed = |error: std::io::Error| ProbeError::on_the_way_to(addr.ip(), &error);
+        let socket = bound.map_err(failed)?;
+        socket.connect(addr).await.map_err(failed)?;
         Ok(socket)
     }
 
@@ -327,7 +329,8 @@ impl Net {
     async fn open(&self, addr: SocketAddr) -> Result<(SocketAddr, TcpStream), ProbeError> {
         self.guard.check(addr)?;
         let stream = TcpStream::connect(addr).await;
-        stream.map(|stream| (addr, stream)).map_err(|error| ProbeError::from_io(&error))
+        let failed = |error: std::io::Error| ProbeError::on_the_way_to(addr.ip(), &error);
+        stream.map(|stream| (addr, stream)).map_err(failed)
     }
 }
 

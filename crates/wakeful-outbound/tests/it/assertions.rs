@@ -274,6 +274,21 @@ fn closed_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+#[tokio::test]
+async fn json_that_is_not_read_to_its_end_is_too_large() {
+    let document = format!("{{\"a\":1,\"x\":\"{}\"}}", "y".repeat(2 << 20));
+    let server = TestServer::answering(page(&document)).await;
+    for (max_body, limit) in [(None, "1 MiB"), (Some(10 << 20), "1 MiB"), (Some(2_048), "2 KiB")] {
+        let options = RequestOptions { max_body, ..RequestOptions::default() }.boxed();
+        let spec = Spec::Http(HttpSpec { options, ..http(server.url("/")) });
+        let list =
+            json!([{"source": "json", "property": "$.a", "comparison": "equals", "target": "1"}]);
+        let observation = check(&spec, list).await;
+        let expected = format!("json $.a: the body is too large to be read as JSON ({limit})");
+        assert_eq!(observation.message, expected);
+    }
+}
+
 /// Huge documents, deep nesting, many matches and expensive patterns end in time and memory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hostile_content_is_judged_in_bounded_time() {
@@ -300,7 +315,7 @@ async fn hostile_content_is_judged_in_bounded_time() {
         (
             &huge,
             json!([{"source": "json", "property": "$.x", "comparison": "exists"}]),
-            "not valid JSON",
+            "too large to be read as JSON (1 MiB)",
         ),
         (
             &zeros,

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinSet;
-use wakeful_core::monitors::spec::{DnsSpec, Hostname, RecordType, Resolver, Spec, TcpSpec};
+use wakeful_core::monitors::spec::{
+    ConnectOptions, DnsSpec, Hostname, IpFamily, RecordType, Resolver, Spec, TcpSpec,
+};
 use wakeful_core::observation::{Contact, FaultKind};
 use wakeful_core::reason::Reason;
 use wakeful_outbound::checks::CheckRequest;
@@ -21,8 +23,8 @@ use wakeful_outbound::net::tls::Tls;
 
 use crate::assertions::assertions;
 use crate::servers::{
-    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, Today, assert_down, assert_up, check, check_with, net,
-    run, team,
+    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, Today, assert_down, assert_up, check, check_with,
+    is_root, net, run, run_inside, team,
 };
 
 /// A name server with a function that produces its responses, by UDP and by
@@ -453,6 +455,57 @@ async fn a_zone_with_silent_servers_is_down_when_our_resolver_works() {
     let net = net_by(Policy::Private, server.addr);
     let observation = check_with(&net, &tcp("dead.example", 80), SHORT_TIMEOUT).await.unwrap();
     assert_down(&observation, Contact::Silence, "the name servers of dead.example do not answer");
+}
+
+#[test]
+fn a_target_is_not_down_because_we_have_no_network_of_its_family() {
+    if is_root() {
+        let only_v4 = "ip link set lo up && ip route add default dev lo && \
+            ip route add unreachable 198.51.100.0/24";
+        let disabled = format!("{only_v4} && echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6");
+        for setup in [only_v4, &disabled] {
+            run_inside(&["unshare", "--net", "sh"], setup, "dns::in_a_namespace_without_ipv6");
+        }
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a network namespace: started by the test above"]
+async fn in_a_namespace_without_ipv6() {
+    let target = TestServer::new(async |_| Ok(())).await;
+    let server = NameServer::new(|question, _| {
+        use hickory_proto::rr::RecordType;
+        let v4 = |ip: &str| Some(RData::A(A(ip.parse().unwrap())));
+        let found = match (question.queries[0].query_type, question.queries[0].name.to_ascii()) {
+            (RecordType::AAAA, _) => Some(RData::AAAA(AAAA("2001:db8::1".parse().unwrap()))),
+            (RecordType::A, name) if name.starts_with("near") => v4("127.0.0.1"),
+            (RecordType::A, name) if name.starts_with("far") => v4("198.51.100.1"),
+            _ => None,
+        };
+        wire(&answer(question, found))
+    })
+    .await;
+    let net = net_by(Policy::Private, server.addr);
+    let check_over = async |host: &str, ip_family: IpFamily| {
+        let connect = ConnectOptions { ip_family, ..ConnectOptions::default() }.boxed();
+        let host = Hostname::parse(host).unwrap();
+        let spec = TcpSpec { connect, ..TcpSpec::of(host, target.addr.port()) };
+        check_with(&net, &Spec::Tcp(spec), LONG_TIMEOUT).await
+    };
+    for family in [IpFamily::Any, IpFamily::V4] {
+        assert!(check_over("near.example", family).await.unwrap().up, "{family}");
+        let observation = check_over("far.example", family).await.unwrap();
+        assert_down(&observation, Contact::Unreachable, "no route to the host");
+    }
+    for (host, family) in [
+        ("near.example", IpFamily::V6),
+        ("near.example", IpFamily::Both),
+        ("only-v6.example", IpFamily::Any),
+    ] {
+        let fault = check_over(host, family).await.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Network, "{host} {family}");
+        assert_eq!(fault.message, "this node has no IPv6 network", "{host} {family}");
+    }
 }
 
 /// Returns one address for every name, and the next one for the next query.

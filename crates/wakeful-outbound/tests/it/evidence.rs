@@ -1,6 +1,7 @@
 //! Evidence of real responses: what is in it, and which secrets are not.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use std::io::Write as _;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
@@ -13,7 +14,8 @@ use wakeful_outbound::checks::CheckRequest;
 
 use crate::assertions::assertions;
 use crate::servers::{
-    LONG_TIMEOUT, TestServer, http, net, page, read_request, redirect, run, team,
+    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, http, keyword, net, page, read_request, redirect, run,
+    team,
 };
 
 #[tokio::test]
@@ -119,6 +121,92 @@ async fn a_healthy_check_collects_nothing_unless_it_is_requested() {
     let request = CheckRequest { always: true, ..request };
     let observation = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
     assert_eq!(observation.evidence.unwrap().response.unwrap().body, "fine");
+}
+
+/// Each of them fails, and none needs the body.
+fn failing_assertions() -> Vec<Value> {
+    [
+        json!({"source": "status", "comparison": "equals", "target": "201"}),
+        json!({"source": "header", "property": "x-none", "comparison": "exists"}),
+        json!({"source": "final_url", "comparison": "ends_with", "target": "/none"}),
+        json!({"source": "response_time", "comparison": "less_than", "target": "0"}),
+        json!({"source": "status", "comparison": "equals", "target": "201", "fails_as": "degraded"}),
+    ]
+    .into()
+}
+
+#[tokio::test]
+async fn the_body_is_shown_whatever_the_failing_assertion_is_about() {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(b"an error token=sentinel").unwrap();
+    let gzip = gzip.finish().unwrap();
+    let head = format!("Content-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", gzip.len());
+    let encoded = [format!("HTTP/1.1 200 OK\r\n{head}").as_bytes(), &gzip].concat();
+    for answer in [page("an error token=sentinel"), encoded] {
+        let server = TestServer::answering(answer).await;
+        let spec = Spec::Http(http(server.url("/")));
+        for assertion in failing_assertions() {
+            let list = assertions(json!([assertion]));
+            let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &spec) };
+            let observation = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
+            let response = observation.evidence.unwrap().response.unwrap();
+            let shown = (response.body.as_str(), response.body_bytes, response.truncated);
+            assert_eq!(shown, ("an error token=[redacted]", 23, false), "{assertion}");
+        }
+    }
+    let server = TestServer::answering(page(&"x".repeat(20_000))).await;
+    let spec = Spec::Http(http(server.url("/")));
+    let list = assertions(json!([failing_assertions()[0]]));
+    let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &spec) };
+    let observation = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
+    let response = observation.evidence.unwrap().response.unwrap();
+    let shown = (response.body.len(), response.body_bytes, response.truncated);
+    assert_eq!(shown, (4_096, 20_000, true));
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_complete_is_shown_as_far_as_it_was_read() {
+    const PART: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nsome of it";
+    let closing = TestServer::answering(PART).await;
+    let stalling = TestServer::new(async |mut stream| {
+        read_request(&mut stream).await?;
+        stream.write_all(PART).await?;
+        stream.read_to_end(&mut Vec::new()).await.map(drop)
+    })
+    .await;
+    let list = assertions(json!([{"source": "status", "comparison": "equals", "target": "200"}]));
+    for (server, reason) in [(&closing, Reason::HttpIncomplete), (&stalling, Reason::TimeoutBody)] {
+        let (plain, with_keyword) =
+            (Spec::Http(http(server.url("/"))), keyword(server.url("/"), "none"));
+        for (spec, assertions) in [(&plain, &list[..]), (&with_keyword, &list[..0])] {
+            let request = CheckRequest { assertions, ..CheckRequest::new(team(0), spec) };
+            let observation = run(&net(), &request, SHORT_TIMEOUT).await.unwrap();
+            assert_eq!(observation.reason, Some(reason), "{observation:?}");
+            let response = observation.evidence.unwrap().response.unwrap();
+            let shown = (response.body.as_str(), response.body_bytes, response.truncated);
+            assert_eq!(shown, ("some of it", 10, true), "{reason:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn in_upside_down_mode_a_target_that_is_up_has_evidence() {
+    let list = assertions(json!([{"source": "status", "comparison": "equals", "target": "200"}]));
+    for (answer, is_up) in [
+        (page("up again"), true),
+        (b"HTTP/1.1 503 No\r\nContent-Length: 4\r\n\r\ndown".to_vec(), false),
+    ] {
+        let server = TestServer::answering(answer).await;
+        let spec = Spec::Http(http(server.url("/")));
+        for assertions in [&list[..0], &list[..]] {
+            let request = CheckRequest::new(team(0), &spec);
+            let request = CheckRequest { upside_down: true, assertions, ..request };
+            let observation = run(&net(), &request, LONG_TIMEOUT).await.unwrap();
+            assert_eq!(observation.up, is_up, "{observation:?}");
+            let body = observation.evidence.map(|seen| seen.response.unwrap().body);
+            assert_eq!(body.as_deref(), is_up.then_some("up again"));
+        }
+    }
 }
 
 /// Evidence of a slow check has what is known without reading more than a healthy check does.

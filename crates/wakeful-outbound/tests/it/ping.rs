@@ -1,11 +1,16 @@
 //! Ping on loopback, with or without the privilege to do so.
 
+use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
-use wakeful_core::monitors::spec::{Hostname, PingSpec, Spec};
+use wakeful_core::heartbeat::Readings;
+use wakeful_core::monitors::spec::{Echoes, Hostname, PingSpec, Spec};
 use wakeful_core::observation::{Contact, FaultKind};
+use wakeful_core::reason::Reason;
+use wakeful_outbound::checks::CheckRequest;
 
+use crate::assertions::assertions;
 use crate::servers::{
-    LONG_TIMEOUT, SHORT_TIMEOUT, assert_down, check_with, is_root, net, run_inside,
+    LONG_TIMEOUT, SHORT_TIMEOUT, assert_down, check_with, is_root, net, run, run_inside, team,
 };
 
 fn ping(hostname: &str) -> Spec {
@@ -56,7 +61,9 @@ async fn many_pings_share_a_socket_and_none_takes_anothers_reply() {
 #[test]
 fn silence_and_no_route_are_distinguished() {
     if is_root() {
-        let setup = "ip link set lo up && echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all";
+        let setup = "ip link set lo up && ip route add default dev lo && \
+            ip route add unreachable 198.51.100.0/24 && \
+            echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all";
         run_inside(&["unshare", "--net", "sh"], setup, "ping::in_a_namespace_without_replies");
     }
 }
@@ -67,8 +74,33 @@ async fn in_a_namespace_without_replies() {
     let net = net();
     let observation = check_with(&net, &ping("127.0.0.1"), SHORT_TIMEOUT).await.unwrap();
     assert_down(&observation, Contact::Silence, "no answer within 0.4 s");
-    let observation = check_with(&net, &ping("192.0.2.1"), LONG_TIMEOUT).await.unwrap();
-    assert_down(&observation, Contact::Unreachable, "network unreachable");
+    assert!(observation.readings.is_empty());
+    // All of several echoes are lost, which is charted.
+    let echoes = Echoes { count: 5, spacing: 20, ..Echoes::default() };
+    let hostname = Hostname::parse("127.0.0.1").unwrap();
+    let several = Spec::Ping(PingSpec { echoes, ..PingSpec::of(hostname) });
+    let charting = |source: &str| {
+        assertions(json!([{"source": source, "comparison": "at_most", "target": "20",
+            "fails_as": "degraded", "chart": true}]))
+    };
+    let all_lost = Readings([Some(100_000), None]);
+    for (list, readings) in [
+        (Vec::new(), all_lost),
+        (charting("loss"), all_lost),
+        (charting("response_time"), Readings::default()),
+    ] {
+        let request = CheckRequest { assertions: &list, ..CheckRequest::new(team(0), &several) };
+        let observation = run(&net, &request, SHORT_TIMEOUT).await.unwrap();
+        assert_down(&observation, Contact::Silence, "no answer within 0.4 s");
+        assert_eq!((observation.reason, observation.load_time), (Some(Reason::NoReply), None));
+        assert!(observation.warnings.is_empty(), "{observation:?}");
+        assert_eq!(observation.readings, readings);
+    }
+    let observation = check_with(&net, &ping("198.51.100.1"), LONG_TIMEOUT).await.unwrap();
+    assert_down(&observation, Contact::Unreachable, "no route to the host");
+    let fault = check_with(&net, &ping("2001:db8::1"), LONG_TIMEOUT).await.unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Network);
+    assert_eq!(fault.message, "this node has no IPv6 network");
     // The other family still responds, so the silence is meaningful.
     assert!(check_with(&net, &ping("::1"), LONG_TIMEOUT).await.unwrap().up);
 }

@@ -25,6 +25,9 @@ const JWT: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJTZW50aW5lbCJ9.c2lnbmF0dXJlLTQ
 const CARD: &str = "4111 1111 1111 1111";
 const PRIVATE_KEY: &str = "TUlJRXZRSUJBREFOLXNlbnRpbmVsLTQ4MTA";
 const PING: &str = "ping-Sentinel-4811";
+const LIST: &str = "list-Sentinel-4812";
+const OBJECT: &str = "object-Sentinel-4813";
+const QUOTED: &str = "quoted-Sentinel-4814";
 
 fn sentinels() -> Sentinels {
     let mut sentinels = Sentinels::default();
@@ -40,6 +43,9 @@ fn sentinels() -> Sentinels {
     sentinels.add("a card number", CARD);
     sentinels.add("a private key", PRIVATE_KEY);
     sentinels.add("the body of a ping", PING);
+    sentinels.add("a list in the response", LIST);
+    sentinels.add("an object in the response", OBJECT);
+    sentinels.add("JSON within a string of the response", QUOTED);
     sentinels
 }
 
@@ -56,6 +62,8 @@ async fn leaking_target() -> (String, JoinSet<()>) {
             let body = format!(
                 "Internal error. The request was:\n{request}\n\n\
                  {{\"api_key\": \"{FIELD}\", \"bearer\": \"{JWT}\"}}\n\
+                 {{\"tokens\": [\"{LIST}\"], \"session\": {{\"id\": {{\"of\": \"{OBJECT}\"}}}}}}\n\
+                 {{\"log\": \"{{\\\"auth\\\": {{\\\"value\\\": \\\"{QUOTED}\\\"}}}}\"}}\n\
                  <input type=hidden name=\"csrf_token\" value=\"{FORM}\">\n\
                  db_password: {LINE}\n paid with {CARD}\n\
                  -----BEGIN PRIVATE KEY-----\n{PRIVATE_KEY}\n-----END PRIVATE KEY-----\n"
