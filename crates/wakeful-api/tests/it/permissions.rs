@@ -528,8 +528,8 @@ fn permissions_page() -> String {
         "\n## Reauthentication\n\n\
          These calls need a session whose user has logged in or reauthenticated within the last 15 minutes\n\
          ([api.md](api.md#reauthentication)): `page` for the web app only, `always` for every client; API keys\n\
-         cannot make the latter. So does `POST /api/v1/member/save` with the role `owner`, which also needs the\n\
-         permission `own`.\n\n\
+         cannot make the latter. So do `POST /api/v1/member/save` and `POST /api/v1/invitation/save` with the\n\
+         role `owner`, which also need the permission `own`.\n\n\
          | sessions | calls |\n|---|---|\n",
     );
     for which in ["always", "page"] {

@@ -270,6 +270,33 @@ both_databases! {
         assert_eq!(bob.client.get("users/me").await.ok()["role"], "owner");
     }
 
+    async fn inviting_an_owner_needs_a_fresh_session_of_an_owner(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let invite = |role: &str| json!({"email": "eve@example.com", "role": role, "mail": false});
+        let admin = crate::permissions::member(&app, &ann, wakeful_core::access::Role::Admin).await;
+        app.clock.advance(LIFETIME);
+        // Other roles do not need it.
+        ann.client.post("invitation/save", &invite("admin")).await.ok();
+        let refused = ann.client.post("invitation/save", &invite("owner")).await;
+        let ways = &refused.refused(403, "reauthentication_required")["ways"];
+        assert_eq!(*ways, json!([{"method": "password", "mfacode": false}]));
+        let key = ann.new_keys(&app.anonymous()).await.client;
+        key.post("invitation/save", &invite("owner")).await.refused(403, "key_scope");
+        admin.reauthenticate().await;
+        admin.client.post("invitation/save", &invite("owner")).await.refused(403, "forbidden");
+        ann.reauthenticate().await;
+        let saved = ann.client.post("invitation/save", &invite("owner")).await.ok();
+        // Neither does a new link come without it.
+        let renew = json!({"invitationid": saved["invitationid"], "mail": false});
+        app.clock.advance(LIFETIME);
+        ann.client.post("invitation/save", &renew).await.refused(403, "reauthentication_required");
+        key.post("invitation/save", &renew).await.refused(403, "key_scope");
+        admin.client.post("invitation/save", &renew).await.refused(403, "forbidden");
+        ann.reauthenticate().await;
+        ann.client.post("invitation/save", &renew).await.ok();
+    }
+
     async fn a_password_that_was_changed_makes_no_session_fresh(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -1238,7 +1238,8 @@ export interface paths {
         put?: never;
         /**
          * Invites a person to the team, or makes a new link for the invitation with the given
-         *     `invitationid`. The link works once, for seven days.
+         *     `invitationid`. The link works once, for seven days. The role `owner` needs the permission
+         *     `own` and a session that has reauthenticated recently.
          */
         post: operations["post_invitation_save"];
         delete?: never;
@@ -6216,7 +6217,10 @@ export interface components {
              *     because its entries, which may be many, are sent after everything else.
              */
             audit: components["schemas"]["ExportedEntry"][];
-            /** @description The newest messages that were sent from the address with the contact form. */
+            /**
+             * @description The newest messages that were sent from the address with the contact form, once the
+             *     address is verified.
+             */
             contact_messages: components["schemas"]["ExportedContact"][];
             /** @description How the caller is notified, in each team where that was set. */
             contacts: components["schemas"]["ExportedContacts"][];
@@ -17385,7 +17389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role is above the caller's own, or the team's plan does not allow it */
+            /** @description The role is above the caller's own, the team's plan does not allow it, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;
