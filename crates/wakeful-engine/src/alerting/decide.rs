@@ -268,7 +268,7 @@ impl Scene<'_> {
                 Some(self.step_message(&number, woken, to, released))
             }
             Notification::Everybody { round, restarts } => {
-                let to = self.responders.everybody(alert.team);
+                let to = self.responders.everybody(&stored.monitor);
                 let number = events::StepNumber { round, step: None, restarts };
                 Some(self.step_message(&number, false, to, released))
             }
