@@ -390,6 +390,7 @@ both_databases! {
             ("integrations/apikey/save", json!({"name": "k", "scope": "viewer"})),
             ("integrations/apikey/save", json!({"name": "k", "expires": 30})),
             ("service/save", json!({"name": "s", "role": "viewer"})),
+            ("team/settings", json!({"default_role": "viewer"})),
             ("team/settings", json!({"key_days": 30})),
             ("team/settings", json!({"personal_keys": false})),
             ("team/settings", json!({"mfa": "required"})),
@@ -397,8 +398,14 @@ both_databases! {
         for (path, body) in &restrictions {
             ann.client.post(path, body).await.refused(409, "nodes_too_old");
         }
+        // Nor is a role assigned because it is that of new members.
+        app.database.execute("update teams set default_role = 'viewer'").await;
+        let new = json!({"email": "joe@example.com", "password1": PASSWORD, "password2": PASSWORD});
+        ann.client.post("team/save", &new).await.refused(409, "nodes_too_old");
+        app.database.execute("update teams set default_role = 'owner'").await;
         // What an old node does as well is not refused.
-        let open = json!({"name": "Shop", "mfa": "optional", "key_days": 0, "personal_keys": true});
+        let open = json!({"name": "Shop", "default_role": "owner", "mfa": "optional", "key_days": 0,
+            "personal_keys": true});
         ann.client.post("team/settings", &open).await.ok();
         ann.client.post("integrations/apikey/save", &json!({"name": "full"})).await.ok();
         ann.colleague(&app.anonymous(), "joe@example.com").await;

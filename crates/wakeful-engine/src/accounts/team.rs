@@ -155,7 +155,11 @@ impl Engine {
                 Ok(*user)
             }
             SaveUser::Add { email, password, role } => {
-                self.check_nodes_know(*role).await?;
+                let assigned = match role {
+                    Some(role) => *role,
+                    None => self.default_role(caller).await?,
+                };
+                self.check_nodes_know(Some(assigned)).await?;
                 let plan = self.check_user_limit(caller.team()).await?;
                 let limit = plan.as_ref().and_then(|plan| plan.limits.users);
                 let hash = self.hash_new(password, "password1", from).await?;
@@ -170,6 +174,13 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The role of a user who the caller adds without one.
+    async fn default_role(&self, caller: &Caller) -> Result<Role> {
+        let settings = self.store().team(caller.team_access()).settings().await?;
+        let settings = settings.ok_or(Error::NotFound("team"))?;
+        Ok(settings.default_role.at_most(caller.role()))
     }
 
     /// Ends all sessions of these users and deletes their API keys of the team, of all or none.
