@@ -272,6 +272,31 @@ both_databases! {
         assert_eq!(chain["ok"], true);
     }
 
+    async fn everyone_concerned_is_mailed_and_every_team_records_it(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        let dora = bob.colleague(&app.anonymous(), "dora@example.com").await;
+        bob.client.post("member/save", &json!({"userid": dora.userid, "role": "viewer"})).await.ok();
+        let eve = app.sign_up("eve@example.com").await;
+        crate::invitations::join(&bob, &eve, "viewer").await;
+        ann.client.post("admin/user/reset", &json!({"userid": eve.userid})).await.ok();
+        let of_eve = eve.client.with("x-wakeful-team", &eve.team);
+        for client in [&of_eve, &bob.client] {
+            let log = client.get("audit?action=password.link").await.ok();
+            assert_eq!(log["entries"].as_array().unwrap().len(), 1, "{log}");
+        }
+        let name = bob.client.get("users/me").await.ok()["groupname"].clone();
+        ann.client.post("admin/team/delete", &json!({"groupid": bob.team, "name": name})).await.ok();
+        for (user, ends) in [(&bob, true), (&dora, true), (&eve, false)] {
+            mailed(&app, &user.email, "bob was deleted").await;
+            let mails = app.mails_now(&user.email);
+            let mail = mails.iter().find(|mail| mail.contains("bob was deleted")).unwrap();
+            assert_eq!(mail.contains("Your account belonged to the team"), ends, "{mail}");
+        }
+        app.anonymous().log_in(&eve.email, PASSWORD).await.ok();
+    }
+
     async fn waiting_messages_are_listed_and_become_due(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
