@@ -156,7 +156,7 @@ both_databases! {
         let keys = bob.new_keys(&app.anonymous()).await;
         let mut stream = Stream::open(&app, &bob).await;
         suspend(&ann, &bob, true).await;
-        stream.ends_within_two_seconds().await;
+        stream.ends_within_a_second().await;
         bob.client.get("users/me").await.refused(401, "not_authenticated");
         keys.client.get("users/me").await.refused(403, "suspended");
         app.anonymous().log_in(&bob.email, PASSWORD).await.refused(403, "suspended");

@@ -186,6 +186,19 @@ both_databases! {
             .refused(403, "reauthentication_required");
     }
 
+    async fn a_session_that_a_later_version_has_opened_works_and_is_never_fresh(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.database.execute("update sessions set method = 'passkey'").await;
+        let me = ann.client.get("users/me").await.ok();
+        assert_eq!(me["reauthenticated_until"], Value::Null);
+        let listed = ann.client.get("sessions").await.ok();
+        assert_eq!(listed["sessions"][0]["method"], "other");
+        ann.client.get("monitors").await.ok();
+        let answer = ann.client.post("team/settings", &json!({"name": "Shop"})).await;
+        assert_eq!(answer.status, 403, "{}", answer.text);
+    }
+
     async fn a_second_factor_is_asked_for_and_its_codes_work_once(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -365,7 +378,9 @@ both_databases! {
         Authenticator::enable(&eve, &app.clock).await;
         reset(&ann, &eve.userid).await.refused(403, "account_not_managed");
         let listed = eve.client.get("team/members").await.ok();
-        assert_eq!(listed["members"][0].get("mfa"), None, "not for those who do not manage members");
+        for field in ["mfa", "last_seen"] {
+            assert_eq!(listed["members"][0].get(field), None, "not for those who do not manage members");
+        }
     }
 }
 

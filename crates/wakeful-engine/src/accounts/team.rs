@@ -76,6 +76,17 @@ impl Engine {
         Ok(members.into_iter().map(view).collect())
     }
 
+    /// The monitors that the caller is limited to; nothing is read for one who is not.
+    pub async fn monitor_filter(
+        &self,
+        caller: &Authorized<permission::Known>,
+    ) -> Result<Option<MonitorFilter>> {
+        let Some(id) = caller.team_access().filter() else { return Ok(None) };
+        let mut filters = self.monitor_filters(caller, true).await?;
+        // One that was replaced since the caller was authenticated matches nothing.
+        Ok(Some(filters.remove(&id).unwrap_or_else(|| MonitorFilter::Monitors(Vec::new()))))
+    }
+
     /// The monitor filters of the team; none are read unless some are `wanted`.
     pub(super) async fn monitor_filters(
         &self,

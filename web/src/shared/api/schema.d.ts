@@ -4946,7 +4946,7 @@ export interface components {
          * @description The known values of SessionMethod.
          * @enum {string}
          */
-        KnownSessionMethod: "password" | "link" | "key";
+        KnownSessionMethod: "password" | "link" | "key" | "other";
         /**
          * @description The known values of WebhookTemplate.
          * @enum {string}
@@ -5034,6 +5034,12 @@ export interface components {
             created: string;
             /** Format: email */
             email: string;
+            /**
+             * Format: date-time
+             * @description When a session of the member was last used, to the minute; null if never. Only for callers
+             *     with the permission `people`.
+             */
+            last_seen?: string | null;
             /** @description Whether the team may change the email and the password, and reset the second factor. */
             managed: boolean;
             /** @description Whether the member has a second factor; only for callers with the permission `people`. */
@@ -5346,6 +5352,8 @@ export interface components {
             mfa: boolean;
             /** @description Whether the team requires a second factor that the user has not set up yet. */
             mfa_setup_required: boolean;
+            /** @description The monitors that the caller is limited to; absent without a limit. */
+            monitor_filter?: components["schemas"]["MonitorFilter"];
             /** @description As given at sign-up; may be empty. */
             name: string;
             /** @description What the caller may do: the permissions that both the role and the scope include. */
