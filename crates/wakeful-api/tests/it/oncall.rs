@@ -159,6 +159,45 @@ both_databases! {
         assert_eq!(scene.notes("escalated").await, ["step 1: hook"]);
     }
 
+    async fn escalation_pauses_while_the_team_is_suspended(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 600, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy})).await;
+        scene.report(&job, "down").await;
+        let down = scene.receiver.wait_for_hooks(1).await[0].json();
+        scene.delivered(&["hook"]).await;
+        let suspend = async |suspended: bool| {
+            let body = json!({"groupid": scene.ann.team, "suspended": suspended});
+            scene.ann.client.post("admin/team", &body).await.ok();
+        };
+        scene.later(300).await;
+        suspend(true).await;
+        // Nor does the link in the message change anything.
+        let url = text(&down["data"]["action_url"]);
+        let (path, order) =
+            (&url[url.find("/api/").unwrap()..], json!({"action": "comment", "name": "Bob", "text": "on it"}));
+        let act = async || {
+            scene.app.anonymous().call(reqwest::Method::POST, path, Some(&order)).await
+        };
+        act().await.refused(403, "suspended");
+        assert_eq!(scene.app.anonymous().call(reqwest::Method::GET, path, None).await.status, 200);
+        scene.later(3_600).await;
+        assert_eq!(scene.messages().await, ["hook monitor.down"]);
+        assert_eq!(scene.notes("paused").await.len(), 1);
+        scene.ann.reauthenticate().await;
+        suspend(false).await;
+        scene.later(0).await;
+        assert_eq!(scene.notes("resumed").await.len(), 1);
+        scene.later(299).await;
+        assert_eq!(scene.messages().await, ["hook monitor.down"], "half of the time is left");
+        scene.later(1).await;
+        let hooks = scene.receiver.wait_for_hooks(2).await;
+        assert_eq!(hooks[1].json()["type"], "alert.escalated");
+        act().await.ok();
+    }
+
     async fn an_outage_is_escalated_step_by_step_until_somebody_responds(setup: Setup) {
         let scene = Scene::new(setup).await;
         let (ann, hook) = (&scene.ann, &scene.hook);

@@ -278,6 +278,10 @@ impl Engine {
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let now = self.now();
             let alerts = self.store().team(acting.access).alerts_to_change(ids).await?;
+            // A link or the response of a webhook carries no role that would be refused.
+            if alerts.iter().any(|alert| alert.suspended_at.is_some()) {
+                return Err(Error::TeamSuspended);
+            }
             let monitors = monitors_of(self.store(), alerts.iter()).await?;
             let surroundings = Surroundings::of(self.store(), &alerts, &monitors, now).await?;
             let mut responders = TeamResponders::of(self.store(), &alerts, &monitors, now).await?;

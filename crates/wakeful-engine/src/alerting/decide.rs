@@ -103,6 +103,7 @@ fn context(
         previous: alert.previous.clone(),
         same_certificate: alert.same_certificate,
         policy: None,
+        suspended_at: alert.suspended_at,
     }
 }
 

@@ -8895,6 +8895,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The team is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The link is invalid, or its alert ended more than a week ago */
             404: {
                 headers: {
@@ -9113,6 +9122,15 @@ export interface operations {
             };
             /** @description The body is not valid JSON */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
