@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::access::Permission;
+use wakeful_core::access::{MonitorFilter, Permission};
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
@@ -11,6 +11,7 @@ use wakeful_engine::Caller;
 
 use super::enums;
 use super::fields::{Fields, FromFields};
+use super::monitor_filter::MonitorFilterBody;
 
 /// A new account with its own team.
 #[derive(ToSchema)]
@@ -152,10 +153,14 @@ pub(crate) struct Me {
     pub(crate) reauthenticated_until: Option<Millis>,
     /// Whether the team requires a second factor that the user has not set up yet.
     pub(crate) mfa_setup_required: bool,
+    /// The monitors that the caller is limited to; absent without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) monitor_filter: Option<MonitorFilterBody>,
 }
 
 impl Me {
-    pub(crate) fn of(caller: &Caller, mail_server: bool) -> Self {
+    pub(crate) fn of(caller: &Caller, filter: Option<MonitorFilter>, mail_server: bool) -> Self {
         // Every credential has `known`, so it says nothing.
         let permissions = caller.permissions().without(Permission::Known);
         Self {
@@ -176,6 +181,7 @@ impl Me {
             team_suspended: caller.team_suspended(),
             reauthenticated_until: caller.reauthenticated_until(),
             mfa_setup_required: caller.must_set_up_mfa(),
+            monitor_filter: filter.map(MonitorFilterBody::from),
         }
     }
 }

@@ -22,7 +22,8 @@ pub(crate) struct PersonalExport {
     keys: Vec<ExportedKey>,
     /// The browsers that receive push messages.
     push_subscriptions: Vec<PushSubscriptionBody>,
-    /// The newest messages that were sent from the address with the contact form.
+    /// The newest messages that were sent from the address with the contact form, once the
+    /// address is verified.
     contact_messages: Vec<ExportedContact>,
     /// The personal notifiers of the caller, without their secrets.
     notifiers: Vec<ExportedNotifier>,

@@ -211,6 +211,11 @@ pub(crate) struct ListedMember {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     mfa: Option<bool>,
+    /// When a session of the member was last used, to the minute; null if never. Only for callers
+    /// with the permission `people`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_seen: Option<Option<Millis>>,
     /// The time of joining the team.
     #[schema(value_type = String, format = DateTime)]
     created: Millis,
@@ -230,6 +235,7 @@ impl MemberList {
                 suspended: member.suspended,
                 managed: member.managed,
                 mfa: manages.then_some(member.mfa_enabled),
+                last_seen: manages.then_some(member.last_seen),
                 created: member.created,
             })
             .collect();

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use wakeful_core::access::{Permission, permission};
-use wakeful_engine::{Authorized, Caller};
+use wakeful_engine::Authorized;
 
 use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
@@ -52,11 +52,12 @@ async fn get_current_user(
     State(api): State<Api>,
     caller: Authorized<permission::Known>,
 ) -> ApiResult<Me> {
-    Ok(Json(current_user(&api, &caller)))
+    Ok(Json(current_user(&api, &caller).await?))
 }
 
-fn current_user(api: &Api, caller: &Caller) -> Me {
-    Me::of(caller, api.engine().has_mail_server())
+async fn current_user(api: &Api, caller: &Authorized<permission::Known>) -> Result<Me, ApiError> {
+    let filter = api.engine().monitor_filter(caller).await?;
+    Ok(Me::of(caller, filter, api.engine().has_mail_server()))
 }
 
 /// Returns the user that the credentials belong to, or null without valid credentials. For
@@ -68,7 +69,7 @@ async fn get_session(
     caller: Result<Authorized<permission::Known>, ApiError>,
 ) -> ApiResult<CurrentSession> {
     let user = match caller {
-        Ok(caller) => Some(current_user(&api, &caller)),
+        Ok(caller) => Some(current_user(&api, &caller).await?),
         Err(error) if error.is_not_authenticated() => None,
         Err(error) => return Err(error),
     };

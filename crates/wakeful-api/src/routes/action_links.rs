@@ -42,6 +42,7 @@ async fn get_action_link(
     params(("token" = String, Path, description = "The end of the `action_url` of an event")),
     responses(
         (status = 200, description = "Done", body = ActionLinkBody),
+        (status = 403, description = "The team is suspended", body = ErrorBody),
         (status = 404, description = "The link is invalid, or its alert ended more than a week ago", body = ErrorBody),
         (status = 409, description = "The alert has ended or was resolved, or was modified concurrently", body = ErrorBody)))]
 async fn act_by_link(
@@ -60,6 +61,7 @@ async fn act_by_link(
     params(("token" = String, Path, description = "The end of the `action_url` of an event")),
     responses(
         (status = 200, description = "Acknowledged", body = Ack),
+        (status = 403, description = "The team is suspended", body = ErrorBody),
         (status = 404, description = "The link is invalid, was not sent by Pushover, or its alert ended more than a week ago", body = ErrorBody),
         (status = 409, description = "The alert has ended or was resolved, or was modified concurrently", body = ErrorBody)))]
 async fn acknowledge_by_pushover(
@@ -91,6 +93,7 @@ async fn acknowledge_by_call(
         Ok(true) => "The alert is acknowledged. Goodbye.",
         Ok(false) => "The alert is not acknowledged. Goodbye.",
         Err(Error::AlertOver) => "The alert is already over. Goodbye.",
+        Err(Error::TeamSuspended) => "The team is suspended. Nothing was changed. Goodbye.",
         Err(error) => return Err(error.into()),
     };
     let twiml = format!("<Response><Say>{said}</Say></Response>");

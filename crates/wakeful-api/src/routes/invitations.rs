@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
-use wakeful_core::access::{Permission, permission};
+use wakeful_core::access::{Permission, Role, permission};
 use wakeful_core::id::InvitationId;
 use wakeful_engine::{Authorized, SignedIn as Login};
 
@@ -55,13 +55,14 @@ async fn list_invitations(
 }
 
 /// Invites a person to the team, or makes a new link for the invitation with the given
-/// `invitationid`. The link works once, for seven days.
+/// `invitationid`. The link works once, for seven days. The role `owner` needs the permission
+/// `own` and a session that has reauthenticated recently.
 #[utoipa::path(post, path = "/api/v1/invitation/save", tag = "Team",
     request_body = SaveInvitation,
     responses(
         (status = 200, description = "Saved", body = InvitationSaved),
-        (status = 403, description = "The role is above the caller's own, or the team's plan \
-            does not allow it", body = ErrorBody),
+        (status = 403, description = "The role is above the caller's own, the team's plan does \
+            not allow it, or the caller must reauthenticate: `ways` says how", body = ErrorBody),
         (status = 404, description = "The team has no such invitation", body = ErrorBody),
         (status = 409, description = "The person is already a member, or the team has 100 \
             invitations", body = ErrorBody)))]
@@ -71,7 +72,14 @@ async fn save_invitation(
     Body(wanted): Body<SaveInvitation>,
 ) -> ApiResult<InvitationSaved> {
     let wanted = wanted.wanted().ok_or_else(no_invitation)?;
-    Ok(Json(InvitationSaved::of(api.engine().save_invitation(&caller, wanted).await?)))
+    let engine = api.engine();
+    let saved = if engine.invited_role(&caller, &wanted).await? == Role::Owner {
+        let caller = engine.require_reauthentication(caller.authorize::<permission::Own>()?)?;
+        engine.invite_owner(&caller, wanted).await?
+    } else {
+        engine.save_invitation(&caller, wanted).await?
+    };
+    Ok(Json(InvitationSaved::of(saved)))
 }
 
 /// Deletes an invitation; its link stops working.

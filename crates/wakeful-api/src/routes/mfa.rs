@@ -10,7 +10,7 @@ use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Reauthentication::{Always, Page};
 use crate::caller::{PageReauthenticated, needs, reauthenticated};
-use crate::client_ip::ClientIp;
+use crate::client_ip::ClientOrigin;
 use crate::dto::Ack;
 use crate::dto::mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
 use crate::dto::team::OneUser;
@@ -61,10 +61,10 @@ async fn enable_mfa(
 async fn disable_mfa(
     State(api): State<Api>,
     caller: Authorized<permission::Myself>,
-    ClientIp(from): ClientIp,
+    ClientOrigin(from): ClientOrigin,
     Body(wanted): Body<DisableMfa>,
 ) -> ApiResult<Ack> {
-    api.engine().disable_mfa(&caller, &wanted.password, &wanted.mfacode, from).await?;
+    api.engine().disable_mfa(&caller, &wanted.password, &wanted.mfacode, &from).await?;
     Ack::with_message("Multi-factor authentication is off.")
 }
 

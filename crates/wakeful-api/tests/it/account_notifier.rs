@@ -308,6 +308,46 @@ both_databases! {
         assert_eq!(mails_now(&inbox, "old@example.com").len(), 1, "only the welcome mail");
     }
 
+    async fn a_suspended_member_or_user_gets_no_mail(setup: Setup) {
+        let (app, inbox) = start(setup).await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        verify(&app, &inbox, &bob.email).await;
+        crate::invitations::join(&ann, &bob, "editor").await;
+        let notifier = account_notifier(&bob).await;
+        let site = monitor(&ann.client, "site", &notifier).await;
+        let suspend = async |call: &str, suspended: bool| {
+            let body = json!({"userid": bob.userid, "suspended": suspended});
+            ann.client.post(call, &body).await.ok();
+        };
+        // The answers to all messages so far.
+        let answers = async |count: usize| {
+            let all = until("all to be tried", async || {
+                let all = deliveries(&ann.client, &notifier).await;
+                let done = all.len() == count && all.iter().all(|one| one["state"] != "waiting");
+                done.then_some(all)
+            }).await;
+            let mut all: Vec<String> =
+                all.iter().map(|one| one["last_answer"].as_str().unwrap().to_owned()).collect();
+            all.retain(|answer| answer == "the user is suspended or no longer a member of the team");
+            all.len()
+        };
+        suspend("member/save", true).await;
+        report(&ann.client, &site, "down").await;
+        assert_eq!(answers(1).await, 1);
+        suspend("member/save", false).await;
+        report(&ann.client, &site, "up").await;
+        assert_eq!(answers(2).await, 1);
+        suspend("admin/user", true).await;
+        app.clock.advance(Duration::from_secs(60));
+        report(&ann.client, &site, "down").await;
+        assert_eq!(answers(3).await, 2);
+        let subjects: Vec<String> =
+            mails_now(&inbox, &bob.email).iter().map(|mail| mail.header("subject")).collect();
+        let alerts = subjects.iter().filter(|subject| subject.starts_with('['));
+        assert_eq!(alerts.count(), 1, "{subjects:?}");
+    }
+
     async fn only_its_user_can_change_or_delete_it(setup: Setup) {
         let (app, inbox) = start(setup).await;
         let ann = app.sign_up("ann@example.com").await;

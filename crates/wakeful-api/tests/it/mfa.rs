@@ -4,7 +4,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
-use wakeful_testkit::{Answer, App, Authenticator, PASSWORD, User, both_databases};
+use wakeful_testkit::{Answer, App, Authenticator, PASSWORD, User, both_databases, until};
 
 const STEP: Duration = Duration::from_secs(30);
 
@@ -193,6 +193,11 @@ both_databases! {
         disable(json!({"password": "wrong", "mfacode": code})).await.refused(401, "bad_credentials");
         let wrong = authenticator.wrong_code(&app.clock);
         disable(json!({"password": PASSWORD, "mfacode": wrong})).await.refused(401, "mfa_invalid");
+        // Both failures are recorded.
+        until("the entries", async || {
+            let log = ann.client.get("audit?action=reauthentication.failed").await.ok();
+            (log["entries"].as_array().unwrap().len() == 2).then_some(())
+        }).await;
         log_in(&app, &ann, Value::Null).await.refused(401, "mfa_required");
         disable(json!({"password": PASSWORD, "mfacode": code})).await.ok();
         ann.log_in(&app.anonymous()).await;

@@ -218,6 +218,10 @@ both_databases! {
         let members = members["members"].as_array().unwrap();
         let listed = members.iter().find(|member| member["userid"] == bob.userid.as_str()).unwrap();
         assert_eq!(listed["monitor_filter"], json!({"tags": ["web"]}));
+        for (client, expected) in [(&bob.client, Some(&listed["monitor_filter"])), (&ann.client, None)] {
+            assert_eq!(client.get("users/me").await.ok().get("monitor_filter"), expected);
+            assert_eq!(client.get("session").await.ok()["user"].get("monitor_filter"), expected);
+        }
         // Neither a key nor a second filter extends that.
         let full = key(&app, &bob, &json!({"name": "k"})).await;
         assert_eq!(names(&full).await, ["web"]);

@@ -159,6 +159,45 @@ both_databases! {
         assert_eq!(scene.notes("escalated").await, ["step 1: hook"]);
     }
 
+    async fn escalation_pauses_while_the_team_is_suspended(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 600, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy})).await;
+        scene.report(&job, "down").await;
+        let down = scene.receiver.wait_for_hooks(1).await[0].json();
+        scene.delivered(&["hook"]).await;
+        let suspend = async |suspended: bool| {
+            let body = json!({"groupid": scene.ann.team, "suspended": suspended});
+            scene.ann.client.post("admin/team", &body).await.ok();
+        };
+        scene.later(300).await;
+        suspend(true).await;
+        // Nor does the link in the message change anything.
+        let url = text(&down["data"]["action_url"]);
+        let (path, order) =
+            (&url[url.find("/api/").unwrap()..], json!({"action": "comment", "name": "Bob", "text": "on it"}));
+        let act = async || {
+            scene.app.anonymous().call(reqwest::Method::POST, path, Some(&order)).await
+        };
+        act().await.refused(403, "suspended");
+        assert_eq!(scene.app.anonymous().call(reqwest::Method::GET, path, None).await.status, 200);
+        scene.later(3_600).await;
+        assert_eq!(scene.messages().await, ["hook monitor.down"]);
+        assert_eq!(scene.notes("paused").await.len(), 1);
+        scene.ann.reauthenticate().await;
+        suspend(false).await;
+        scene.later(0).await;
+        assert_eq!(scene.notes("resumed").await.len(), 1);
+        scene.later(299).await;
+        assert_eq!(scene.messages().await, ["hook monitor.down"], "half of the time is left");
+        scene.later(1).await;
+        let hooks = scene.receiver.wait_for_hooks(2).await;
+        assert_eq!(hooks[1].json()["type"], "alert.escalated");
+        act().await.ok();
+    }
+
     async fn an_outage_is_escalated_step_by_step_until_somebody_responds(setup: Setup) {
         let scene = Scene::new(setup).await;
         let (ann, hook) = (&scene.ann, &scene.hook);
@@ -234,6 +273,46 @@ both_databases! {
         let refused = scene.ann.client.delete(&path).await;
         refused.refused(409, "schedule_linked");
         assert!(refused.text.contains('p'), "{}", refused.text);
+    }
+
+    async fn members_who_may_not_see_a_monitor_are_not_notified_of_its_outages(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let (app, ann) = (&scene.app, &scene.ann);
+        let join = async |email: &str, role: &str| {
+            let user = app.sign_up(email).await;
+            app.verify(&user).await;
+            crate::invitations::join(ann, &user, role).await;
+            user.userid
+        };
+        let web = join("web@example.com", "viewer").await;
+        ann.client.post("member/save", &json!({"userid": web, "tags": "web"})).await.ok();
+        let bills = join("bills@example.com", "billing").await;
+        let hidden = json!([{"userid": web}, {"userid": bills}]);
+        let policy = scene.policy(&json!({"name": "p", "steps": [
+            {"notify": hidden}, {"after": 3600, "notify": [{"everybody": true}]}]})).await;
+        let job = scene.job(&json!({"policyid": policy, "tags": "db"})).await;
+        scene.report(&job, "down").await;
+        assert_eq!(scene.messages().await, ["ann@example.com monitor.down"]);
+        assert_eq!(scene.notes("nobody").await, ["step 1"]);
+        assert_eq!(scene.notes("escalated").await, ["step 2: ann@example.com"]);
+        scene.report(&job, "up").await;
+        until("the recovery", async || {
+            let all = scene.messages().await;
+            all.contains(&"ann@example.com monitor.up".to_owned()).then_some(())
+        }).await;
+        // No step reaches anybody.
+        let body = json!({"policyid": policy, "steps": [{"notify": hidden}]});
+        ann.client.post("policy/save", &body).await.ok();
+        app.clock.advance(Duration::from_secs(60));
+        scene.report(&job, "down").await;
+        assert_eq!(scene.messages().await, ["ann@example.com monitor.down"]);
+        // A trial says the same.
+        let tried = ann.client.post("routing/try", &json!({"monitorid": job})).await.ok();
+        assert!(!tried.to_string().contains("web@example.com"), "{tried}");
+        app.clock.advance(Duration::from_secs(60));
+        let site = scene.job(&json!({"policyid": policy, "tags": "web, db"})).await;
+        scene.report(&site, "down").await;
+        assert_eq!(scene.messages().await, ["web@example.com monitor.down"]);
     }
 
     async fn a_policy_is_validated_and_cannot_be_deleted_while_it_is_used(setup: Setup) {
@@ -427,6 +506,23 @@ both_databases! {
         }
         let read = anonymous.call(reqwest::Method::GET, &second, None).await;
         read.refused(429, "too_many_requests");
+    }
+
+    async fn the_calendar_of_a_suspended_member_or_user_cannot_be_read(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let bob = scene.ann.colleague(&scene.app.anonymous(), "bob@example.com").await;
+        let url = text(&bob.client.post_nothing("contacts/feed").await.ok()["url"]);
+        let path = &url[url.find("/api/").unwrap()..];
+        let anonymous = scene.app.anonymous();
+        let read = async || anonymous.call(reqwest::Method::GET, path, None).await;
+        assert_eq!(read().await.status, 200);
+        for call in ["member/save", "admin/user"] {
+            let change = |suspended: bool| json!({"userid": bob.userid, "suspended": suspended});
+            scene.ann.client.post(call, &change(true)).await.ok();
+            read().await.refused(404, "not_found");
+            scene.ann.client.post(call, &change(false)).await.ok();
+            assert_eq!(read().await.status, 200);
+        }
     }
 
     async fn less_urgent_messages_wait_for_the_end_of_the_quiet_hours(setup: Setup) {

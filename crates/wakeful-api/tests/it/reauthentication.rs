@@ -186,6 +186,19 @@ both_databases! {
             .refused(403, "reauthentication_required");
     }
 
+    async fn a_session_that_a_later_version_has_opened_works_and_is_never_fresh(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.database.execute("update sessions set method = 'passkey'").await;
+        let me = ann.client.get("users/me").await.ok();
+        assert_eq!(me["reauthenticated_until"], Value::Null);
+        let listed = ann.client.get("sessions").await.ok();
+        assert_eq!(listed["sessions"][0]["method"], "other");
+        ann.client.get("monitors").await.ok();
+        let answer = ann.client.post("team/settings", &json!({"name": "Shop"})).await;
+        assert_eq!(answer.status, 403, "{}", answer.text);
+    }
+
     async fn a_second_factor_is_asked_for_and_its_codes_work_once(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -270,6 +283,33 @@ both_databases! {
         assert_eq!(bob.client.get("users/me").await.ok()["role"], "owner");
     }
 
+    async fn inviting_an_owner_needs_a_fresh_session_of_an_owner(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let invite = |role: &str| json!({"email": "eve@example.com", "role": role, "mail": false});
+        let admin = crate::permissions::member(&app, &ann, wakeful_core::access::Role::Admin).await;
+        app.clock.advance(LIFETIME);
+        // Other roles do not need it.
+        ann.client.post("invitation/save", &invite("admin")).await.ok();
+        let refused = ann.client.post("invitation/save", &invite("owner")).await;
+        let ways = &refused.refused(403, "reauthentication_required")["ways"];
+        assert_eq!(*ways, json!([{"method": "password", "mfacode": false}]));
+        let key = ann.new_keys(&app.anonymous()).await.client;
+        key.post("invitation/save", &invite("owner")).await.refused(403, "key_scope");
+        admin.reauthenticate().await;
+        admin.client.post("invitation/save", &invite("owner")).await.refused(403, "forbidden");
+        ann.reauthenticate().await;
+        let saved = ann.client.post("invitation/save", &invite("owner")).await.ok();
+        // Neither does a new link come without it.
+        let renew = json!({"invitationid": saved["invitationid"], "mail": false});
+        app.clock.advance(LIFETIME);
+        ann.client.post("invitation/save", &renew).await.refused(403, "reauthentication_required");
+        key.post("invitation/save", &renew).await.refused(403, "key_scope");
+        admin.client.post("invitation/save", &renew).await.refused(403, "forbidden");
+        ann.reauthenticate().await;
+        ann.client.post("invitation/save", &renew).await.ok();
+    }
+
     async fn a_password_that_was_changed_makes_no_session_fresh(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -338,7 +378,9 @@ both_databases! {
         Authenticator::enable(&eve, &app.clock).await;
         reset(&ann, &eve.userid).await.refused(403, "account_not_managed");
         let listed = eve.client.get("team/members").await.ok();
-        assert_eq!(listed["members"][0].get("mfa"), None, "not for those who do not manage members");
+        for field in ["mfa", "last_seen"] {
+            assert_eq!(listed["members"][0].get(field), None, "not for those who do not manage members");
+        }
     }
 }
 

@@ -37,6 +37,14 @@ impl MonitorFilter {
             _ => Err(Invalid::new(format!("must be at most {MAX_MONITORS} monitors"))),
         }
     }
+
+    /// Whether a monitor with these tags is inside the filter.
+    pub fn includes(&self, monitor: MonitorId, tags: &Tags) -> bool {
+        match self {
+            Self::Tags(allowed) => tags.intersects(allowed),
+            Self::Monitors(allowed) => allowed.contains(&monitor),
+        }
+    }
 }
 
 #[cfg(test)]

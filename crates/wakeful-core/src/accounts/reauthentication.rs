@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use crate::named_enum;
 use crate::time::Millis;
-use crate::{Invalid, named_enum};
 
 /// How long a session is fresh after the login or a reauthentication.
 pub const REAUTHENTICATION_LIFETIME: Duration = Duration::from_secs(15 * 60);
@@ -18,21 +18,25 @@ named_enum! {
         Link = "link",
         /// An API key pair.
         Key = "key",
+        /// In a way that a later version has added.
+        Other = "other",
     }
 }
 
 impl SessionMethod {
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    /// A stored method. The sessions of a later version work, too.
+    pub fn stored(text: &str) -> Self {
         let found = Self::ALL.iter().copied().find(|method| method.as_str() == text);
-        found.ok_or_else(|| Invalid::one_of(Self::ALL.iter().map(|method| method.as_str())))
+        found.unwrap_or(Self::Other)
     }
 
     /// Until when a session counts as fresh whose user was last authenticated at this time.
-    /// Never for one that was opened with an API key: a program has no credentials to enter.
+    /// Never for one that was opened with an API key: a program has no credentials to enter. Nor
+    /// for one that was opened in an unknown way: nothing is known about its credentials.
     pub fn fresh_until(self, authenticated: Millis) -> Option<Millis> {
         match self {
             Self::Password | Self::Link => Some(authenticated.after(REAUTHENTICATION_LIFETIME)),
-            Self::Key => None,
+            Self::Key | Self::Other => None,
         }
     }
 }
@@ -42,19 +46,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_fresh_for_fifteen_minutes_unless_a_key_has_opened_it() {
+    fn a_session_is_fresh_for_fifteen_minutes_unless_a_key_or_something_unknown_has_opened_it() {
         let at = Millis(1_000);
         let later = Some(Millis(1_000 + 15 * 60_000));
         assert_eq!(SessionMethod::Password.fresh_until(at), later);
         assert_eq!(SessionMethod::Link.fresh_until(at), later);
         assert_eq!(SessionMethod::Key.fresh_until(at), None);
+        assert_eq!(SessionMethod::Other.fresh_until(at), None);
     }
 
     #[test]
     fn every_method_is_read_by_its_name() {
         for method in SessionMethod::ALL {
-            assert_eq!(SessionMethod::parse(method.as_str()), Ok(*method));
+            assert_eq!(SessionMethod::stored(method.as_str()), *method);
         }
-        assert!(SessionMethod::parse("magic").is_err());
+        assert_eq!(SessionMethod::stored("magic"), SessionMethod::Other);
     }
 }

@@ -81,6 +81,8 @@ pub struct Context {
     pub same_certificate: bool,
     /// The escalation policy of the alert.
     pub policy: Option<PolicyContext>,
+    /// Since when the team is suspended: its monitors are not checked.
+    pub suspended_at: Option<Millis>,
 }
 
 /// A group that reports the outages of its members.
@@ -397,6 +399,10 @@ impl<'a> Decision<'a> {
 
     fn notify_and_follow_up(&mut self) -> Option<Millis> {
         if self.state.notified.is_none() {
+            if self.context.suspended_at.is_some() && self.state.suppressed.is_some() {
+                // No check would release it. It is decided again when the team is resumed.
+                return None;
+            }
             if let Some(due) = self.suppress().or_else(|| self.await_release()) {
                 return due.into();
             }
@@ -409,6 +415,9 @@ impl<'a> Decision<'a> {
             }
             self.send_opening();
             self.acknowledge_again();
+        }
+        if self.pause_with_team() {
+            return None;
         }
         if let Some(due) = self.pause() {
             return Some(due);
@@ -575,6 +584,17 @@ impl<'a> Decision<'a> {
             self.note(NoteKind::Resumed, "");
         }
         None
+    }
+
+    /// The same while the team is suspended, until it is resumed.
+    fn pause_with_team(&mut self) -> bool {
+        let Some(suspended) = self.context.suspended_at else { return false };
+        if self.state.paused_at.is_none() {
+            let notified = self.state.notified.unwrap_or(suspended);
+            self.state.paused_at = Some(suspended.max(notified));
+            self.note(NoteKind::Paused, "");
+        }
+        true
     }
 
     /// Rules 7 and 8: escalation steps and reminders that are due, unless somebody has responded.

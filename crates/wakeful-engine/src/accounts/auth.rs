@@ -239,25 +239,6 @@ impl Engine {
         Ok(why)
     }
 
-    /// Verifies the password of an authenticated user.
-    pub(crate) async fn verify_password(
-        &self,
-        caller: &Caller,
-        password: &Secret,
-        from: IpAddr,
-    ) -> Result<()> {
-        let limits = self.failed_login_limit(&email_address::key(caller.email()), from);
-        self.check_limit(&limits).await?;
-        let permit = self.0.hasher.acquire(from).await?;
-        self.check_limit(&limits).await?;
-        let account = self.store().account(caller.user()).await?;
-        let stored = account.as_ref().map(|account| account.password_hash.as_str());
-        if permit.verify(password, stored).await {
-            return Ok(());
-        }
-        Err(self.record_failure(&limits, Error::BadCredentials).await?)
-    }
-
     /// What the audit log says about who makes a change now.
     pub(crate) fn audit(&self, caller: &Caller) -> AuditContext {
         caller.audit(self.now())

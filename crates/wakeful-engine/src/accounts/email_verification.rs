@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::access::permission;
 use wakeful_core::email_address;
-use wakeful_core::id::UserId;
+use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::notifications::notifier::AccountSpec;
 use wakeful_core::secret::Secret;
 use wakeful_core::token::{Digest, Kind};
@@ -91,9 +91,14 @@ impl Engine {
         (token, NewVerification { digest, expires: self.now().after(VERIFICATION_LIFETIME) })
     }
 
-    /// The recipient of a user's personal notifier, as of now.
-    pub(crate) async fn account_spec(&self, user: UserId) -> Result<Option<AccountSpec>> {
-        let account = self.store().account(user).await?;
+    /// The recipient of a user's personal notifier in a team, as of now; `None` while the user
+    /// has no access to the team.
+    pub(crate) async fn account_spec(
+        &self,
+        team: TeamId,
+        user: UserId,
+    ) -> Result<Option<AccountSpec>> {
+        let account = self.store().account_of_member(team, user).await?;
         Ok(account.map(|account| AccountSpec {
             user,
             email: account.email,

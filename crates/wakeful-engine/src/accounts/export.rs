@@ -42,14 +42,18 @@ impl Engine {
         let entry = NewEntry::new(Action::AccountExport, person, Vec::new());
         store.write_single_entry(&self.audit(caller), &entry).await?;
         let notifiers = store.notifiers_of_user(user).await?;
+        // Anyone can sign up with an address that they cannot read.
+        let contacts = if caller.email_verified() {
+            store.contacts_from(&email_address::key(caller.email()), MAX_CONTACTS).await?
+        } else {
+            Vec::new()
+        };
         Ok(PersonalData {
             account: store.account_data(user).await?.ok_or(Error::NotAuthenticated)?,
             teams: store.teams_of(user).await?,
             sessions: self.sessions(caller).await?,
             keys: store.keys_of_user(user).await?,
-            contacts: store
-                .contacts_from(&email_address::key(caller.email()), MAX_CONTACTS)
-                .await?,
+            contacts,
             notifiers: notifiers.into_iter().map(NotifierView::redacted).collect(),
             contact_rules: store.contacts_of_user(user).await?,
             browsers: store.push_subscriptions(user).await?,

@@ -22,7 +22,7 @@ use crate::accounts::auth::Origin;
 use crate::accounts::signup::SignedIn;
 use crate::accounts::team::{require_done, unknown_monitors};
 use crate::accounts::teams::too_many_teams;
-use crate::caller::{Authorized, Caller, Via, audit_of_person};
+use crate::caller::{Authorized, Caller, Reauthenticated, Via, audit_of_person};
 use crate::{Engine, Error, Result, SignupMode, mail::templates, random};
 
 const INVITATION_LIFETIME: Duration = Duration::from_secs(7 * 86_400);
@@ -92,11 +92,41 @@ impl Engine {
         Ok(invitations.into_iter().map(view).collect())
     }
 
+    /// The role that the invited person gets.
+    pub async fn invited_role(
+        &self,
+        caller: &Authorized<permission::People>,
+        save: &SaveInvitation,
+    ) -> Result<Role> {
+        match save {
+            SaveInvitation::New { role, .. } => Ok(*role),
+            SaveInvitation::Renew { invitation, .. } => {
+                Ok(self.pending_invitation(caller, *invitation).await?.role)
+            }
+        }
+    }
+
+    /// Invites a person; `invite_owner` invites an owner.
     pub async fn save_invitation(
         &self,
         caller: &Authorized<permission::People>,
         save: SaveInvitation,
     ) -> Result<InvitationSaved> {
+        if self.invited_role(caller, &save).await? == Role::Owner {
+            return Err(Error::ReauthenticationRequired(caller.ways_to_reauthenticate()?));
+        }
+        self.invite(caller, save).await
+    }
+
+    pub async fn invite_owner(
+        &self,
+        caller: &Reauthenticated<permission::Own>,
+        save: SaveInvitation,
+    ) -> Result<InvitationSaved> {
+        self.invite(caller, save).await
+    }
+
+    async fn invite(&self, caller: &Caller, save: SaveInvitation) -> Result<InvitationSaved> {
         let (now, by) = (self.now(), self.audit(caller));
         let team = self.store().team(caller.team_access());
         let token = Kind::Invitation.issue(random::bytes());
@@ -126,9 +156,7 @@ impl Engine {
                 (id, mail, team.invite(&new, caller.authority(), &by, now).await?)
             }
             SaveInvitation::Renew { invitation: id, mail } => {
-                let listed = team.invitations(now).await?;
-                let found = listed.into_iter().find(|invitation| invitation.id == id);
-                let found = found.ok_or(Error::NotFound("invitation"))?;
+                let found = self.pending_invitation(caller, id).await?;
                 self.count_attempts(&self.invitation_limits(caller.team(), caller.user())).await?;
                 let text = self.invitation_text(caller, found.role, &token).await?;
                 let link = new_link(mail.then(|| self.new_mail(&found.email, text)));
@@ -150,6 +178,13 @@ impl Engine {
     ) -> Result<()> {
         let (team, by) = (self.store().team(caller.team_access()), self.audit(caller));
         require_invited(team.delete_invitation(id, caller.authority(), &by, self.now()).await?)
+    }
+
+    /// An invitation of the team that was not accepted yet.
+    async fn pending_invitation(&self, caller: &Caller, id: InvitationId) -> Result<Invitation> {
+        let listed = self.store().team(caller.team_access()).invitations(self.now()).await?;
+        let found = listed.into_iter().find(|invitation| invitation.id == id);
+        found.ok_or(Error::NotFound("invitation"))
     }
 
     async fn invitation_text(

@@ -2,7 +2,6 @@
 //! login. A code works once. Five wrong codes in a row lock the account's second factor for a
 //! while, which requires the password first.
 
-use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::access::permission;
 use wakeful_core::accounts::totp::{self, RECOVERY_CODE_COUNT, Seed};
@@ -10,6 +9,7 @@ use wakeful_core::id::UserId;
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 
+use crate::accounts::auth::{Claimant, Origin};
 use crate::accounts::team::require_done;
 use crate::caller::{Authorized, Reauthenticated};
 use crate::{Engine, Error, Result, mail::templates, random};
@@ -65,14 +65,13 @@ impl Engine {
         caller: &Authorized<permission::Myself>,
         password: &Secret,
         code: &str,
-        from: IpAddr,
+        from: &Origin,
     ) -> Result<()> {
-        self.verify_password(caller, password, from).await?;
-        let mfa = self.store().mfa(caller.user()).await?.ok_or(Error::NotAuthenticated)?;
-        if !mfa.enabled {
+        let claimant = Claimant::Caller(caller);
+        let account = self.verify_credentials(claimant, password, Some(code), from).await?;
+        if !account.mfa_enabled {
             return Err(Error::MfaNotOn);
         }
-        self.consume_mfa_code(caller.user(), code).await?;
         if self.store().disable_mfa(caller.authority(), &self.audit(caller)).await? {
             Ok(())
         } else {

@@ -76,6 +76,17 @@ impl Engine {
         Ok(members.into_iter().map(view).collect())
     }
 
+    /// The monitors that the caller is limited to; nothing is read for one who is not.
+    pub async fn monitor_filter(
+        &self,
+        caller: &Authorized<permission::Known>,
+    ) -> Result<Option<MonitorFilter>> {
+        let Some(id) = caller.team_access().filter() else { return Ok(None) };
+        let mut filters = self.monitor_filters(caller, true).await?;
+        // One that was replaced since the caller was authenticated matches nothing.
+        Ok(Some(filters.remove(&id).unwrap_or_else(|| MonitorFilter::Monitors(Vec::new()))))
+    }
+
     /// The monitor filters of the team; none are read unless some are `wanted`.
     pub(super) async fn monitor_filters(
         &self,
@@ -155,7 +166,11 @@ impl Engine {
                 Ok(*user)
             }
             SaveUser::Add { email, password, role } => {
-                self.check_nodes_know(*role).await?;
+                let assigned = match role {
+                    Some(role) => *role,
+                    None => self.default_role(caller).await?,
+                };
+                self.check_nodes_know(Some(assigned)).await?;
                 let plan = self.check_user_limit(caller.team()).await?;
                 let limit = plan.as_ref().and_then(|plan| plan.limits.users);
                 let hash = self.hash_new(password, "password1", from).await?;
@@ -170,6 +185,13 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The role of a user who the caller adds without one.
+    async fn default_role(&self, caller: &Caller) -> Result<Role> {
+        let settings = self.store().team(caller.team_access()).settings().await?;
+        let settings = settings.ok_or(Error::NotFound("team"))?;
+        Ok(settings.default_role.at_most(caller.role()))
     }
 
     /// Ends all sessions of these users and deletes their API keys of the team, of all or none.

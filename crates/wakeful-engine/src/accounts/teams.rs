@@ -2,7 +2,7 @@
 //! call, or for the session.
 
 use std::net::IpAddr;
-use wakeful_core::access::{MfaPolicy, permission};
+use wakeful_core::access::{MfaPolicy, Role, permission};
 use wakeful_core::accounts::MAX_TEAMS_PER_USER;
 use wakeful_core::id::TeamId;
 use wakeful_store::RemoveTeamOutcome;
@@ -100,7 +100,8 @@ impl Engine {
 
 /// Whether a change sets a policy that a node of an earlier version would ignore.
 fn is_restriction(change: &TeamChange) -> bool {
-    change.mfa == Some(MfaPolicy::Required)
+    change.default_role.is_some_and(|role| role != Role::Owner)
+        || change.mfa == Some(MfaPolicy::Required)
         || change.key_days.is_some_and(|days| days.limit().is_some())
         || change.personal_keys == Some(false)
 }

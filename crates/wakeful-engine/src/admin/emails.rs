@@ -60,11 +60,15 @@ pub(crate) fn team_resumed(settings: &Settings, team: &str) -> EmailText {
     about_account(settings, &format!("The team {team} was resumed"), &what)
 }
 
-pub(crate) fn team_deleted(settings: &Settings, team: &str) -> EmailText {
+/// To a member, whose account may have ended with the team.
+pub(crate) fn team_deleted(settings: &Settings, team: &str, with_account: bool) -> EmailText {
     let team = one_line(team, usize::MAX);
-    let what = format!(
+    let mut what = format!(
         "An administrator has deleted the team \"{team}\" with its monitors and their history."
     );
+    if with_account {
+        what.push_str("\nYour account belonged to the team and was deleted, too.");
+    }
     about_account(settings, &format!("The team {team} was deleted"), &what)
 }
 

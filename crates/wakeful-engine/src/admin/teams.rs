@@ -1,8 +1,9 @@
-//! What administrators do to teams. Each action is recorded, and the owners are mailed.
+//! What administrators do to teams. Each action is recorded, and those concerned are mailed: the
+//! owners or, if it is deleted, all members.
 
 use wakeful_core::access::{Permission, TeamAccess, permission};
 use wakeful_core::id::{TeamId, UserId};
-use wakeful_store::{AdminTeam, AdminTeamQuery};
+use wakeful_store::{AdminTeam, AdminTeamQuery, Mail, Member};
 
 use super::{emails, require_changed};
 use crate::{Authorized, Engine, Error, Page, Reauthenticated, Result};
@@ -72,10 +73,13 @@ impl Engine {
         team: TeamId,
         name: &str,
     ) -> Result<()> {
-        let text = emails::team_deleted(self.settings(), name);
-        let owners = self.emails_of_members_with(team, Permission::Own).await?;
-        let mails = self.mails_to(&owners, &text);
         let store = self.store().team(&TeamAccess::whole(team));
+        let members = store.members().await?;
+        let mail = |member: &Member| {
+            let text = emails::team_deleted(self.settings(), name, member.managed);
+            self.new_mail(&member.email, text)
+        };
+        let mails: Vec<Mail> = members.iter().map(mail).collect();
         let (who, by) = (caller.admin_authority(), self.audit(caller));
         require_changed(store.remove_team_as_admin(name, who, &mails, &by).await?)?;
         self.announce(true);

@@ -1,15 +1,18 @@
 //! What users do with alerts: read, acknowledge, snooze, assign, comment and resolve them. An
 //! action is the alert step with an order, written with its entry in the audit log.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use wakeful_core::access::{TeamAccess, permission};
 use wakeful_core::alerting::order::{Action, Assignee, Author, Order};
 use wakeful_core::alerting::state::AlertStatus;
 use wakeful_core::audit::{self, Change, Object, ObjectKind};
 use wakeful_core::evidence::EvidenceRecord;
 use wakeful_core::id::{AlertId, MonitorId, UserId};
+use wakeful_core::monitors::Tags;
 use wakeful_core::time::Millis;
-use wakeful_store::{ActionRecord, AlertDecision, AuditContext, Mail, NewEntry, Responders};
+use wakeful_store::{
+    ActionRecord, AlertDecision, AuditContext, Mail, NewEntry, Responder, Responders,
+};
 
 pub use wakeful_store::{AlertQuery, NextStep, TimelineEntry};
 
@@ -134,10 +137,26 @@ impl Engine {
             return Ok(());
         }
         let responders = self.store().team(access).responders(self.now()).await?;
+        // Only filters are about tags.
+        let tags = if responders.members.iter().any(|member| member.filter.is_some()) {
+            self.tags_of_escalated(alerts).await?
+        } else {
+            HashMap::new()
+        };
+        let no_tags = Tags::default();
         for listed in alerts.iter_mut().filter(|listed| is_escalated(listed)) {
-            listed.next_step = next_step(listed, &responders);
+            let tags = tags.get(&listed.alert.monitor).unwrap_or(&no_tags);
+            listed.next_step = next_step(listed, tags, &responders);
         }
         Ok(())
+    }
+
+    /// The tags of the monitors of those of these alerts that are escalated.
+    async fn tags_of_escalated(&self, alerts: &[ListedAlert]) -> Result<HashMap<MonitorId, Tags>> {
+        let escalated = alerts.iter().filter(|listed| is_escalated(listed));
+        let ids: Vec<MonitorId> = escalated.map(|listed| listed.alert.monitor).collect();
+        let found = self.store().monitors_by_id(&ids).await?;
+        Ok(found.into_iter().map(|stored| (stored.monitor.id, stored.monitor.tags)).collect())
     }
 
     /// Does something with an alert; returns it as it is then.
@@ -177,7 +196,8 @@ impl Engine {
                 let is_new = alert.state.assignee != Some(user) && user != caller.user();
                 let has_rules = team.contacts(user).await?.rules.is_some();
                 if is_new && !has_rules && team.account_notifier(user).await?.is_none() {
-                    mails.extend(self.assignment_mail(user, &alert, &author(caller).name).await?);
+                    let mail = self.assignment_mail(caller, user, &alert).await?;
+                    mails.extend(mail);
                 }
                 Some(Assignee { user, name: name.clone() })
             }
@@ -195,17 +215,16 @@ impl Engine {
     /// The mail to a user without a personal notifier; `None` if the address is not verified.
     async fn assignment_mail(
         &self,
+        caller: &Caller,
         user: UserId,
         alert: &ListedAlert,
-        by: &str,
     ) -> Result<Option<Mail>> {
-        let Some(account) = self.account_spec(user).await?.filter(|account| account.verified)
-        else {
-            return Ok(None);
-        };
+        let account = self.account_spec(caller.team(), user).await?;
+        let Some(account) = account.filter(|account| account.verified) else { return Ok(None) };
         let (name, cause) = (&alert.monitor_name, &alert.alert.cause);
         let id = alert.alert.id;
-        let text = templates::alert_assigned(self.settings(), name, cause, by, id);
+        let by = author(caller).name;
+        let text = templates::alert_assigned(self.settings(), name, cause, &by, id);
         Ok(Some(self.new_mail(&account.email, text)))
     }
 
@@ -259,6 +278,10 @@ impl Engine {
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let now = self.now();
             let alerts = self.store().team(acting.access).alerts_to_change(ids).await?;
+            // A link or the response of a webhook carries no role that would be refused.
+            if alerts.iter().any(|alert| alert.suspended_at.is_some()) {
+                return Err(Error::TeamSuspended);
+            }
             let monitors = monitors_of(self.store(), alerts.iter()).await?;
             let surroundings = Surroundings::of(self.store(), &alerts, &monitors, now).await?;
             let mut responders = TeamResponders::of(self.store(), &alerts, &monitors, now).await?;
@@ -339,7 +362,7 @@ fn is_escalated(listed: &ListedAlert) -> bool {
     state.escalation.is_some() && !is_answered && !is_over
 }
 
-fn next_step(listed: &ListedAlert, responders: &Responders) -> Option<NextStep> {
+fn next_step(listed: &ListedAlert, tags: &Tags, responders: &Responders) -> Option<NextStep> {
     let state = &listed.state;
     let position = state.escalation?;
     let policy = responders.policies.get(&position.policy)?;
@@ -348,7 +371,8 @@ fn next_step(listed: &ListedAlert, responders: &Responders) -> Option<NextStep> 
         None => policy.next(&position).map(|(at, _, step)| (at, step))?,
     };
     let notify = policy.steps.get(step as usize)?;
-    let reached = reached(responders, notify, listed.alert.severity, at);
+    let may_see = |member: &Responder| member.may_see(listed.alert.monitor, tags);
+    let reached = reached(responders, notify, may_see, listed.alert.severity, at);
     let notifies = reached.into_iter().map(|one| one.name).collect();
     Some(NextStep { step: step + 1, at, notifies })
 }

@@ -103,6 +103,7 @@ fn context(
         previous: alert.previous.clone(),
         same_certificate: alert.same_certificate,
         policy: None,
+        suspended_at: alert.suspended_at,
     }
 }
 
@@ -268,7 +269,7 @@ impl Scene<'_> {
                 Some(self.step_message(&number, woken, to, released))
             }
             Notification::Everybody { round, restarts } => {
-                let to = self.responders.everybody(alert.team);
+                let to = self.responders.everybody(&stored.monitor);
                 let number = events::StepNumber { round, step: None, restarts };
                 Some(self.step_message(&number, false, to, released))
             }

@@ -10,6 +10,7 @@ use wakeful_core::alerting::step::PolicyContext;
 use wakeful_core::contacts::{self, ContactTarget};
 use wakeful_core::escalation::{Policy, PolicyStep, Target};
 use wakeful_core::id::{MonitorId, NotifierId, TeamId, UserId};
+use wakeful_core::monitors::Monitor;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::routing::{Routable, Rule, route};
 use wakeful_core::severity::Severity;
@@ -113,7 +114,7 @@ impl TeamResponders {
         let policy = self.policy_of(alert, stored)?;
         let severity = alert.facts.severity(&alert.state);
         let reached = policy.steps.iter().map(|step| {
-            let reached = self.reached(alert.team, step, severity, now);
+            let reached = self.reached(stored, step, severity, now);
             reached.into_iter().map(|one| one.name).collect()
         });
         Some(PolicyContext { policy: policy.clone(), reached: reached.collect() })
@@ -140,14 +141,16 @@ impl TeamResponders {
         let Some(policy) = self.policy_of(alert, stored) else { return Vec::new() };
         let severity = alert.facts.severity(&alert.state);
         let chosen = policy.steps.iter().enumerate().filter(|(at, _)| steps & (1 << at) != 0);
-        let reached = chosen.flat_map(|(_, step)| self.reached(alert.team, step, severity, now));
+        let reached = chosen.flat_map(|(_, step)| self.reached(stored, step, severity, now));
         reached.flat_map(|one| one.ways).collect()
     }
 
-    /// The accounts of all members of a team.
-    pub(super) fn everybody(&self, team: TeamId) -> Vec<MessageRecipient> {
-        let Some(responders) = self.responders.get(&team) else { return Vec::new() };
-        let members = responders.members.iter().filter(|member| has_account(responders, member));
+    /// The accounts of all members of the team who may see a monitor.
+    pub(super) fn everybody(&self, monitor: &Monitor) -> Vec<MessageRecipient> {
+        let Some(responders) = self.responders.get(&monitor.team) else { return Vec::new() };
+        let members = responders.members.iter().filter(|member| {
+            member.may_see(monitor.id, &monitor.tags) && has_account(responders, member)
+        });
         members.map(|member| to_account(member.user, 0)).collect()
     }
 
@@ -172,20 +175,24 @@ impl TeamResponders {
 
     fn reached(
         &self,
-        team: TeamId,
+        stored: &StoredMonitor,
         step: &PolicyStep,
         severity: Severity,
         now: Millis,
     ) -> Vec<Reached> {
-        let responders = self.responders.get(&team);
-        responders.map(|one| reached(one, step, severity, now)).unwrap_or_default()
+        let monitor = &stored.monitor;
+        let Some(responders) = self.responders.get(&monitor.team) else { return Vec::new() };
+        let may_see = |member: &Responder| member.may_see(monitor.id, &monitor.tags);
+        reached(responders, step, may_see, severity, now)
     }
 }
 
-/// The recipients of a step at a time, each of them once.
+/// The recipients of a step at a time, each of them once. Members who may not see the monitor are
+/// not notified of its alerts.
 pub(super) fn reached(
     responders: &Responders,
     step: &PolicyStep,
+    may_see: impl Fn(&Responder) -> bool,
     severity: Severity,
     now: Millis,
 ) -> Vec<Reached> {
@@ -219,7 +226,8 @@ pub(super) fn reached(
         };
         for user in users {
             let member = responders.members.iter().find(|member| member.user == user);
-            let Some(member) = member.filter(|_| seen_users.insert(user)) else { continue };
+            let member = member.filter(|member| may_see(member) && seen_users.insert(user));
+            let Some(member) = member else { continue };
             let ways = ways(responders, member, severity);
             if !ways.is_empty() {
                 found.push(Reached { name: member.name.clone(), ways });

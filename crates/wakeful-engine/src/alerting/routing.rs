@@ -8,6 +8,7 @@ use wakeful_core::alerting::state::Suppressed;
 use wakeful_core::escalation::{Policy, Position};
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId};
 use wakeful_core::maintenance::Window;
+use wakeful_core::monitors::Monitor;
 use wakeful_core::notifications::event;
 use wakeful_core::notifications::notifier::Notifier;
 use wakeful_core::routing::{Routable, Rule, route};
@@ -15,7 +16,8 @@ use wakeful_core::selector::{Selector, SelectorParts};
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_store::{
-    DueAlert, MessageRecipient, NamedMonitor, RecipientAddress, Responders, StoredMonitor,
+    DueAlert, MessageRecipient, NamedMonitor, RecipientAddress, Responder, Responders,
+    StoredMonitor,
 };
 
 pub use wakeful_store::Routing;
@@ -214,7 +216,7 @@ impl Engine {
         let policy = route.policy.or(monitor.policy).filter(|_| is_outage);
         let policy = policy.and_then(|id| responders.policies.get(&id));
         if let Some(policy) = policy {
-            for (to, message) in steps_of(policy, &responders, &notifiers, severity, at) {
+            for (to, message) in steps_of(policy, &responders, &notifiers, &monitor, severity, at) {
                 notified.add(to, message);
             }
         }
@@ -283,6 +285,7 @@ fn steps_of(
     policy: &Policy,
     responders: &Responders,
     notifiers: &[Notifier],
+    monitor: &Monitor,
     severity: Severity,
     at: Millis,
 ) -> Vec<(Option<RecipientAddress>, TriedMessage)> {
@@ -290,8 +293,9 @@ fn steps_of(
     let mut position = Position::start(policy.id, at);
     while let Some((due, ..)) = policy.next(&position) {
         let reached_by = |step: u32| {
-            let step = policy.steps.get(step as usize);
-            step.map(|step| reached(responders, step, severity, due)).unwrap_or_default()
+            let Some(step) = policy.steps.get(step as usize) else { return Vec::new() };
+            let may_see = |member: &Responder| member.may_see(monitor.id, &monitor.tags);
+            reached(responders, step, may_see, severity, due)
         };
         let advance = policy.advance(&position, |step| !reached_by(step).is_empty(), due);
         for taken in &advance.taken {

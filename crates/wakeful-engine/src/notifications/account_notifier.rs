@@ -14,8 +14,8 @@ use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Result};
 impl Engine {
     /// The channel of the caller's personal notifier.
     pub async fn account_channel(&self, caller: &Authorized<permission::Edit>) -> Result<Channel> {
-        let spec = self.account_spec(caller.user()).await?.ok_or(Error::NotAuthenticated)?;
-        Ok(Channel::Account(spec))
+        let spec = self.account_spec(caller.team(), caller.user()).await?;
+        Ok(Channel::Account(spec.ok_or(Error::NotAuthenticated)?))
     }
 
     /// Creates the caller's personal notifier, or changes it if there is one. A new one for an

@@ -72,6 +72,24 @@ impl Store {
         })?)
     }
 
+    /// The account of a member of a team, unless the member or the account is suspended.
+    pub async fn account_of_member(&self, team: TeamId, user: UserId) -> Result<Option<Account>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select u.id, u.team_id, u.email, u.password_hash, u.mfa_enabled,
+                        u.email_verified, u.suspended_at
+                 from members m
+                 join users u on u.id = m.user_id
+                 where m.team_id = $1 and m.user_id = $2
+                 and m.suspended_at is null and u.suspended_at is null",
+            )
+            .bind(team.uuid())
+            .bind(user.uuid())
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
     pub async fn has_accounts(&self) -> Result<bool> {
         let any: Option<i64> = read!(self, |db| {
             sqlx::query_scalar("select cast(1 as bigint) from users limit 1")

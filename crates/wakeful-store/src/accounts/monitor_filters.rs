@@ -8,7 +8,7 @@ use wakeful_core::id::{MonitorFilterId, MonitorId, TeamId};
 use wakeful_core::monitors::Tags;
 
 use crate::dialect::{Tx, read, within};
-use crate::{Result, StoreError, TeamStore};
+use crate::{Result, Store, StoreError, TeamStore};
 
 /// A filter with its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,17 @@ pub(crate) async fn audited(tx: &mut Tx, view: View, filter: Uuid) -> Result<Vie
 impl TeamStore<'_> {
     /// All monitor filters of the team, by id.
     pub async fn monitor_filters(&self) -> Result<HashMap<MonitorFilterId, MonitorFilter>> {
-        let tags: Vec<(Uuid, String)> = read!(self.store, |db| {
+        self.store.monitor_filters_of(self.team).await
+    }
+}
+
+impl Store {
+    /// All monitor filters of a team, by id.
+    pub(crate) async fn monitor_filters_of(
+        &self,
+        team: TeamId,
+    ) -> Result<HashMap<MonitorFilterId, MonitorFilter>> {
+        let tags: Vec<(Uuid, String)> = read!(self, |db| {
             sqlx::query_as(
                 "select t.filter_id, t.tag
                  from monitor_filters f
@@ -89,12 +99,12 @@ impl TeamStore<'_> {
                  where f.team_id = $1
                  order by t.filter_id, t.tag",
             )
-            .bind(self.team.uuid())
+            .bind(team.uuid())
             .fetch_all(db)
             .await
         })?;
         // The outer join keeps a filter whose monitors have all been deleted.
-        let monitors: Vec<(Uuid, Option<Uuid>)> = read!(self.store, |db| {
+        let monitors: Vec<(Uuid, Option<Uuid>)> = read!(self, |db| {
             sqlx::query_as(
                 "select f.id, m.monitor_id
                  from monitor_filters f
@@ -103,7 +113,7 @@ impl TeamStore<'_> {
                  and not exists (select 1 from monitor_filter_tags t where t.filter_id = f.id)
                  order by f.id, m.monitor_id",
             )
-            .bind(self.team.uuid())
+            .bind(team.uuid())
             .fetch_all(db)
             .await
         })?;

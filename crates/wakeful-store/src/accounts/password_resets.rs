@@ -9,7 +9,7 @@ use wakeful_core::id::UserId;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use crate::accounts::email_verification;
+use crate::accounts::{email_verification, leaving};
 use crate::dialect::{read, within, write};
 use crate::{Account, AuditContext, Mail, NewEntry, Result, Store, StoreError, mail};
 
@@ -61,7 +61,8 @@ impl Store {
         if let Some(by) = by {
             let person = Object::new(ObjectKind::Person, &account.user, &account.email);
             let entry = NewEntry::new(Action::PasswordLink, person, Vec::new());
-            self.write_administration(&mut tx, by, &entry, &[account.team]).await?;
+            let teams = leaving::teams_of(&mut tx, account.user).await?;
+            self.write_administration(&mut tx, by, &entry, &teams).await?;
         }
         tx.commit().await
     }

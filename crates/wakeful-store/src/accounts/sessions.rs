@@ -55,7 +55,7 @@ from_row!(Session, |row| Self {
     address: row.try_get("address")?,
     agent: row.try_get("agent")?,
     team: row.try_get::<Uuid, _>("team_id")?.into(),
-    method: read_method(&row.try_get::<String, _>("method")?)?,
+    method: SessionMethod::stored(&row.try_get::<String, _>("method")?),
 });
 
 /// A session with the user it belongs to.
@@ -103,7 +103,7 @@ from_row!(FoundSession, |row| Self {
     mfa_enabled: row.try_get("mfa_enabled")?,
     email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
     membership: Joined::from_row(row)?.0,
-    method: read_method(row.try_get("method")?)?,
+    method: SessionMethod::stored(row.try_get("method")?),
     reauthenticated_at: Millis(row.try_get("reauthenticated_at")?),
     scope: members::read_scope(row.try_get("scope")?)?,
     filter: row.try_get::<Option<Uuid>, _>("key_filter_id")?.map(MonitorFilterId::from),
@@ -350,8 +350,4 @@ pub(crate) async fn insert(
             .await?;
     });
     Ok(())
-}
-
-fn read_method(text: &str) -> sqlx::Result<SessionMethod> {
-    SessionMethod::parse(text).map_err(|_| sqlx::Error::Decode("not a method of login".into()))
 }

@@ -38,6 +38,8 @@ pub struct Member {
     pub mfa_enabled: bool,
     /// Whether the team may change the account.
     pub managed: bool,
+    /// When a session was last used.
+    pub last_seen: Option<Millis>,
     pub created: Millis,
 }
 
@@ -50,6 +52,7 @@ from_row!(Member, |row| Self {
     suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
     mfa_enabled: row.try_get("mfa_enabled")?,
     managed: row.try_get::<i64, _>("managed")? == 1,
+    last_seen: row.try_get::<Option<i64>, _>("last_seen")?.map(Millis),
     created: Millis(row.try_get("created")?),
 });
 
@@ -107,7 +110,7 @@ impl<'a> TeamStore<'a> {
         Ok(read!(self.store, |db| {
             sqlx::query_as(
                 "select u.id, u.email, u.name, m.role, m.filter_id, m.suspended_at, m.created,
-                        u.mfa_enabled,
+                        u.mfa_enabled, u.last_seen,
                         cast(case when u.managed_by = $1
                                    and not exists (select 1 from members o
                                                    where o.user_id = u.id and o.team_id <> $1)

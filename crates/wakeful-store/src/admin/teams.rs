@@ -146,6 +146,9 @@ impl Store {
         if !changed {
             return Ok(AdminOutcome::Unchanged);
         }
+        if !suspended {
+            self.decide_all_again(&mut tx, team, by.at()).await?;
+        }
         let action = if suspended { Action::AdminSuspend } else { Action::AdminResume };
         self.queue_mails(&mut tx, mails, by).await?;
         let entry = NewEntry::new(action, object, Vec::new());

@@ -44,6 +44,8 @@ pub struct DueAlert {
     pub has_windows: bool,
     /// Whether the team has groups or dependencies.
     pub is_connected: bool,
+    /// Since when the team is suspended.
+    pub suspended_at: Option<Millis>,
     /// A reminder that was rescheduled since the last decision; it is in the state already.
     pub(crate) remind_at: Option<i64>,
 }
@@ -81,6 +83,7 @@ impl DueAlert {
             is_routed: false,
             has_windows: false,
             is_connected: true,
+            suspended_at: None,
             remind_at: None,
         }
     }
@@ -148,6 +151,7 @@ struct Row {
     routing: Option<i64>,
     has_windows: bool,
     is_connected: bool,
+    suspended_at: Option<i64>,
 }
 
 from_row!(Row, |row| Self {
@@ -172,6 +176,7 @@ from_row!(Row, |row| Self {
     routing: row.try_get(18)?,
     has_windows: row.try_get(19)?,
     is_connected: row.try_get(20)?,
+    suspended_at: row.try_get(21)?,
 });
 
 /// The columns of `Row`, for the alert `a` and the monitor's outage before it, `p`.
@@ -185,7 +190,8 @@ macro_rules! due_columns {
          (select r.revision from routing r where r.team_id = a.team_id),
          exists (select 1 from maintenances w where w.team_id = a.team_id),
          exists (select 1 from dependencies d where d.team_id = a.team_id)
-         or exists (select 1 from monitors g where g.team_id = a.team_id and g.kind = 'group')"
+         or exists (select 1 from monitors g where g.team_id = a.team_id and g.kind = 'group'),
+         (select t.suspended_at from teams t where t.id = a.team_id)"
     };
 }
 
@@ -269,6 +275,7 @@ impl Row {
             is_routed: self.routing.is_some(),
             has_windows: self.has_windows,
             is_connected: self.is_connected,
+            suspended_at: self.suspended_at.map(Millis),
             remind_at: self.remind_at,
         })
     }

@@ -1,9 +1,43 @@
-//! Changes of a monitor that make the alert processor decide about its open outage again.
+//! Changes of a monitor that make the alert processor decide about its open outage again, and
+//! those of a team that do so for all of its open alerts.
 
+use wakeful_core::id::TeamId;
 use wakeful_core::monitors::Monitor;
+use wakeful_core::time::Millis;
 
-use crate::Result;
-use crate::dialect::{Tx, within};
+use crate::dialect::{Tx, either, within};
+use crate::{Result, Store};
+
+impl Store {
+    /// Makes the alert processor decide about the open alerts of a team that was resumed.
+    pub(crate) async fn decide_all_again(
+        &self,
+        tx: &mut Tx,
+        team: TeamId,
+        now: Millis,
+    ) -> Result<()> {
+        let sql = either!(
+            self,
+            sqlite: "update alerts
+                 set due = $2, revision = revision + 1
+                 where team_id = $1 and ended is null
+                 and status in ('open', 'acknowledged', 'snoozed', 'suppressed')",
+            postgres: "with locked as (
+                     select id from alerts
+                     where team_id = $1 and ended is null
+                     and status in ('open', 'acknowledged', 'snoozed', 'suppressed')
+                     order by id
+                     for no key update)
+                 update alerts
+                 set due = $2, revision = revision + 1
+                 where id in (select id from locked)"
+        );
+        within!(*tx, |db| {
+            sqlx::query(sql).bind(team.uuid()).bind(now.0).execute(db).await?;
+        });
+        Ok(())
+    }
+}
 
 /// Makes the alert processor decide about the open outage of a monitor that was saved with
 /// another interval of reminders, or was turned on or off. Runs after the update of the monitor's

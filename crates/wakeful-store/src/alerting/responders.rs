@@ -5,17 +5,22 @@
 use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::access::{MonitorFilter, Permission, Role};
 use wakeful_core::audit::{Action, Object, ObjectKind, diff};
 use wakeful_core::calendar::Span;
 use wakeful_core::contacts::{self, ContactRule};
 use wakeful_core::escalation::Policy;
-use wakeful_core::id::{NotifierId, PolicyId, ScheduleId, TeamId, UserId};
+use wakeful_core::id::{
+    MonitorFilterId, MonitorId, NotifierId, PolicyId, ScheduleId, TeamId, UserId,
+};
+use wakeful_core::monitors::Tags;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::oncall::{OnCallSchedule, Override};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use super::policies::StoredPolicy;
+use crate::accounts::members;
 use crate::audit::AuditContext;
 use crate::dialect::{from_row, read, within};
 use crate::monitors::json;
@@ -44,8 +49,25 @@ pub struct Responder {
     pub name: String,
     pub is_verified: bool,
     pub is_suspended: bool,
+    pub role: Role,
+    /// The monitors that the member is limited to.
+    pub filter: Option<MonitorFilter>,
     /// `None`: by email to the account, immediately.
     pub rules: Option<Vec<ContactRule>>,
+}
+
+impl Responder {
+    /// Whether the member may see a monitor with these tags.
+    pub fn may_see(&self, monitor: MonitorId, tags: &Tags) -> bool {
+        self.role.permissions().contains(Permission::View)
+            && self.filter.as_ref().is_none_or(|filter| filter.includes(monitor, tags))
+    }
+}
+
+/// A person without the filter, which is read for all of them.
+struct ResponderRow {
+    responder: Responder,
+    filter: Option<MonitorFilterId>,
 }
 
 /// A notifier of the team.
@@ -71,13 +93,18 @@ pub struct StoredContacts {
     pub has_feed: bool,
 }
 
-from_row!(Responder, |row| Self {
-    user: row.try_get::<Uuid, _>("id")?.into(),
-    name: row.try_get("name")?,
-    is_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
-    is_suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some()
-        || row.try_get::<Option<i64>, _>("account_suspended_at")?.is_some(),
-    rules: optional_json(row.try_get("rules")?)?,
+from_row!(ResponderRow, |row| Self {
+    responder: Responder {
+        user: row.try_get::<Uuid, _>("id")?.into(),
+        name: row.try_get("name")?,
+        is_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
+        is_suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some()
+            || row.try_get::<Option<i64>, _>("account_suspended_at")?.is_some(),
+        role: members::read_role(&row.try_get::<String, _>("role")?)?,
+        filter: None,
+        rules: optional_json(row.try_get("rules")?)?,
+    },
+    filter: row.try_get::<Option<Uuid>, _>("filter_id")?.map(MonitorFilterId::from),
 });
 
 from_row!(RespondingNotifier, |row| Self {
@@ -136,10 +163,10 @@ impl Store {
     }
 
     async fn people_to_notify(&self, team: TeamId) -> Result<Vec<Responder>> {
-        Ok(read!(self, |db| {
+        let rows: Vec<ResponderRow> = read!(self, |db| {
             sqlx::query_as(
                 "select u.id, case when u.name = '' then u.email else u.name end as name,
-                        u.email_verified, m.suspended_at,
+                        u.email_verified, m.role, m.filter_id, m.suspended_at,
                         u.suspended_at as account_suspended_at, c.rules
                  from members m
                  join users u on u.id = m.user_id
@@ -150,7 +177,21 @@ impl Store {
             .bind(team.uuid())
             .fetch_all(db)
             .await
-        })?)
+        })?;
+        let filters = if rows.iter().any(|row| row.filter.is_some()) {
+            self.monitor_filters_of(team).await?
+        } else {
+            HashMap::new()
+        };
+        // A filter that was replaced meanwhile matches nothing.
+        let filter = |id: MonitorFilterId| {
+            filters.get(&id).cloned().unwrap_or_else(|| MonitorFilter::Monitors(Vec::new()))
+        };
+        let responder = |ResponderRow { responder, filter: id }| Responder {
+            filter: id.map(filter),
+            ..responder
+        };
+        Ok(rows.into_iter().map(responder).collect())
     }
 }
 

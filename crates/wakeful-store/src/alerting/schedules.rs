@@ -143,7 +143,8 @@ impl Store {
         Ok(by_schedule)
     }
 
-    /// The owner of the calendar feed with this token.
+    /// The owner of the calendar feed with this token. That of a user does not work while the
+    /// member or the account is suspended.
     pub async fn feed_owner(&self, digest: Digest) -> Result<Option<FeedOwner>> {
         let schedule: Option<(Uuid, Uuid)> = read!(self, |db| {
             sqlx::query_as("select team_id, id from schedules where feed_digest = $1")
@@ -155,10 +156,17 @@ impl Store {
             return Ok(Some(FeedOwner::Schedule(team.into(), id.into())));
         }
         let user: Option<(Uuid, Uuid)> = read!(self, |db| {
-            sqlx::query_as("select team_id, user_id from contact_rules where feed_digest = $1")
-                .bind(&digest.0[..])
-                .fetch_optional(db)
-                .await
+            sqlx::query_as(
+                "select c.team_id, c.user_id
+                 from contact_rules c
+                 join members m on m.team_id = c.team_id and m.user_id = c.user_id
+                 join users u on u.id = c.user_id
+                 where c.feed_digest = $1
+                 and m.suspended_at is null and u.suspended_at is null",
+            )
+            .bind(&digest.0[..])
+            .fetch_optional(db)
+            .await
         })?;
         Ok(user.map(|(team, id)| FeedOwner::User(team.into(), id.into())))
     }

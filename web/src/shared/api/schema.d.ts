@@ -1238,7 +1238,8 @@ export interface paths {
         put?: never;
         /**
          * Invites a person to the team, or makes a new link for the invitation with the given
-         *     `invitationid`. The link works once, for seven days.
+         *     `invitationid`. The link works once, for seven days. The role `owner` needs the permission
+         *     `own` and a session that has reauthenticated recently.
          */
         post: operations["post_invitation_save"];
         delete?: never;
@@ -4945,7 +4946,7 @@ export interface components {
          * @description The known values of SessionMethod.
          * @enum {string}
          */
-        KnownSessionMethod: "password" | "link" | "key";
+        KnownSessionMethod: "password" | "link" | "key" | "other";
         /**
          * @description The known values of WebhookTemplate.
          * @enum {string}
@@ -5033,6 +5034,12 @@ export interface components {
             created: string;
             /** Format: email */
             email: string;
+            /**
+             * Format: date-time
+             * @description When a session of the member was last used, to the minute; null if never. Only for callers
+             *     with the permission `people`.
+             */
+            last_seen?: string | null;
             /** @description Whether the team may change the email and the password, and reset the second factor. */
             managed: boolean;
             /** @description Whether the member has a second factor; only for callers with the permission `people`. */
@@ -5345,6 +5352,8 @@ export interface components {
             mfa: boolean;
             /** @description Whether the team requires a second factor that the user has not set up yet. */
             mfa_setup_required: boolean;
+            /** @description The monitors that the caller is limited to; absent without a limit. */
+            monitor_filter?: components["schemas"]["MonitorFilter"];
             /** @description As given at sign-up; may be empty. */
             name: string;
             /** @description What the caller may do: the permissions that both the role and the scope include. */
@@ -6216,7 +6225,10 @@ export interface components {
              *     because its entries, which may be many, are sent after everything else.
              */
             audit: components["schemas"]["ExportedEntry"][];
-            /** @description The newest messages that were sent from the address with the contact form. */
+            /**
+             * @description The newest messages that were sent from the address with the contact form, once the
+             *     address is verified.
+             */
             contact_messages: components["schemas"]["ExportedContact"][];
             /** @description How the caller is notified, in each team where that was set. */
             contacts: components["schemas"]["ExportedContacts"][];
@@ -8883,6 +8895,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The team is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The link is invalid, or its alert ended more than a week ago */
             404: {
                 headers: {
@@ -9101,6 +9122,15 @@ export interface operations {
             };
             /** @description The body is not valid JSON */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17385,7 +17415,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role is above the caller's own, or the team's plan does not allow it */
+            /** @description The role is above the caller's own, the team's plan does not allow it, or the caller must reauthenticate: `ways` says how */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -48,6 +48,7 @@ fn context() -> Context {
         previous: None,
         same_certificate: true,
         policy: None,
+        suspended_at: None,
     }
 }
 
@@ -1483,6 +1484,7 @@ impl World {
             previous: self.previous.clone(),
             same_certificate: true,
             policy: self.policy.clone(),
+            suspended_at: None,
         };
         let (now, covered, checked) = (self.now, self.is_covered(), self.is_checked());
         let (isactive, interval) = (self.isactive, self.interval);

@@ -136,8 +136,9 @@ async fn mail_to_account(
     notifier: &Notifier,
     events: &[Event],
 ) -> Result<Attempt> {
-    let Some(spec) = engine.account_spec(spec.user).await? else {
-        return Ok(Outcome::Refused("the user has been deleted".to_owned()).into());
+    let Some(spec) = engine.account_spec(notifier.team, spec.user).await? else {
+        let why = "the user is suspended or no longer a member of the team";
+        return Ok(Outcome::Refused(why.to_owned()).into());
     };
     let mail = engine.service_mail();
     let message = compose(engine, mail.envelope(&spec), notifier, events).await?;

@@ -266,7 +266,8 @@ async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> 
     let editors = match notifier.owner {
         None => engine.emails_of_members_with(notifier.team, Permission::Edit).await?,
         Some(owner) => {
-            engine.account_spec(owner).await?.map(|user| user.email).into_iter().collect()
+            let account = engine.account_spec(notifier.team, owner).await?;
+            account.map(|user| user.email).into_iter().collect()
         }
     };
     let text = templates::notifier_disabled(engine.settings(), notifier.name.as_str(), why);
