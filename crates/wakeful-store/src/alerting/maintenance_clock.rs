@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
+use wakeful_core::calendar::Span;
 use wakeful_core::group::{Reach, TeamGraph};
 use wakeful_core::id::{MaintenanceId, MonitorId, TeamId};
 use wakeful_core::maintenance::{
