@@ -3757,6 +3757,7 @@ export interface components {
              */
             ended?: string | null;
             kind: components["schemas"]["AlertKind"];
+            maintenance?: components["schemas"]["AlertMaintenance"] | null;
             monitor: components["schemas"]["AlertMonitor"];
             next_step?: components["schemas"]["NextStep"] | null;
             /**
@@ -3809,6 +3810,14 @@ export interface components {
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
+        };
+        AlertMaintenance: {
+            /**
+             * Format: uuid
+             * @description Null if the caller may not see it.
+             */
+            maintenanceid?: string | null;
+            name: string;
         };
         AlertMonitor: {
             /** Format: uuid */
