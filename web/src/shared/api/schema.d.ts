@@ -7837,11 +7837,19 @@ export interface components {
         SaveUser: {
             /** Format: email */
             email: string;
+            monitor_filter?: components["schemas"]["MonitorFilter"] | null;
+            /** @description Limits a viewer or responder to these monitors; not together with `tags`. Up to 100 ids. */
+            monitors?: string[] | null;
             /** @description Required for a new user; omit both fields to retain a user's password. */
             password1?: string | null;
             /** @description Must equal password1. */
             password2?: string | null;
             role?: components["schemas"]["Role"] | null;
+            /**
+             * @description Limits a viewer or responder to monitors with one of these tags; not together with
+             *     `monitors`. Comma-separated tags, or an array of strings. Up to 20.
+             */
+            tags?: string[] | null;
             userid?: string | null;
         };
         /** @description The webhook that messages are posted to. */

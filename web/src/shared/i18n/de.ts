@@ -600,8 +600,13 @@ export const de: Texts = {
     renewHelp: "Die bisherigen Wiederherstellungscodes gelten dann nicht mehr.",
   },
   monitorFilter: {
+    limit: "Auf Monitore beschränken",
+    byTag: "Nach Tag",
+    byName: "Nach Name",
     tags: "Nur Monitore mit diesen Tags",
     tagsHelp: "Ohne Tags: alle Monitore.",
+    named: "Nur diese Monitore",
+    namedHelp: "Ohne Auswahl: alle Monitore.",
     list: (tags) => `nur ${tags}`,
     monitors: (count) => (count === 1 ? "nur 1 Monitor" : `nur ${count} Monitore`),
   },

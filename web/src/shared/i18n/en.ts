@@ -618,8 +618,13 @@ export const en = {
     renewHelp: "The previous recovery codes stop working.",
   },
   monitorFilter: {
+    limit: "Limit to monitors",
+    byTag: "By tag",
+    byName: "By name",
     tags: "Only monitors with these tags",
     tagsHelp: "Without tags, all monitors.",
+    named: "Only these monitors",
+    namedHelp: "If none is selected, all monitors.",
     list: (tags: string) => `only ${tags}`,
     monitors: (count: number) => (count === 1 ? "only 1 monitor" : `only ${count} monitors`),
   },
