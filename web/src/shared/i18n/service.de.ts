@@ -293,6 +293,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be 60 to 2592000", "Wählen Sie einen Zeitpunkt zwischen einer Minute und 30 Tagen ab jetzt."],
   ["must be 60 to 86400", "Wählen Sie einen Zeitpunkt zwischen einer Minute und einem Tag ab jetzt."],
   ["must be a member of the team", "Wählen Sie ein Mitglied Ihres Teams."],
+  ["must be a member who may see the monitor", "Wählen Sie ein Mitglied, das den Monitor sehen darf."],
   [
     "must select fewer monitors: this would change too much at once",
     "Wählen Sie weniger Monitore aus: Das würde zu viel auf einmal ändern.",
