@@ -363,6 +363,8 @@ test("sessions are listed, and one can be ended from another", async ({ page, br
   // One from the sign-up by a script, one from each browser.
   await expect(sessions).toHaveCount(3);
   await expect(sessions.filter({ hasText: "This device" })).toHaveCount(1);
+  await expect(sessions.filter({ hasText: "Password" })).toHaveCount(3);
+  await expect(page.getByRole("listitem").filter({ hasText: "Current team" })).toContainText("Owner");
   await expect(sessions.filter({ hasText: "Chrome on Linux" })).toHaveCount(2);
   await sessions
     .filter({ hasText: "Chrome on Linux" })
