@@ -239,7 +239,7 @@ test("an API key can be limited to tags and expire", async ({ page, member, requ
   await expect(row).toContainText("expires");
 });
 
-test("a viewer can be limited to tags, and suspended", async ({ page, member }) => {
+test("a viewer can be limited to tags or to named monitors, and suspended", async ({ page, member }) => {
   await member.api.post("monitor/save", { ...JOB, name: "web", tags: "web" });
   await member.api.post("monitor/save", { ...JOB, name: "mail", tags: "mx" });
   const viewer = `viewer.${member.email}`;
@@ -264,6 +264,14 @@ test("a viewer can be limited to tags, and suspended", async ({ page, member }) 
   await logOut(page);
   await logIn(page, member.email);
   await page.goto("/team");
+  await page.getByRole("button", { name: `Actions for ${viewer}` }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await dialog.getByRole("button", { name: "By name" }).click();
+  await dialog.getByRole("textbox", { name: "Only these monitors" }).fill("mail");
+  await page.getByRole("option", { name: "mail" }).click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(row).toContainText("Viewer (only 1 monitor)");
+
   await page.getByRole("button", { name: `Actions for ${viewer}` }).click();
   await page.getByRole("menuitem", { name: "Suspend" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Suspend" }).click();
@@ -363,6 +371,8 @@ test("sessions are listed, and one can be ended from another", async ({ page, br
   // One from the sign-up by a script, one from each browser.
   await expect(sessions).toHaveCount(3);
   await expect(sessions.filter({ hasText: "This device" })).toHaveCount(1);
+  await expect(sessions.filter({ hasText: "Password" })).toHaveCount(3);
+  await expect(page.getByRole("listitem").filter({ hasText: "Current team" })).toContainText("Owner");
   await expect(sessions.filter({ hasText: "Chrome on Linux" })).toHaveCount(2);
   await sessions
     .filter({ hasText: "Chrome on Linux" })

@@ -6,6 +6,7 @@ use wakeful_core::Invalid;
 use wakeful_core::access::MonitorFilter;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Tags;
+use wakeful_engine::FilterDraft;
 
 use super::fields::Fields;
 
@@ -30,6 +31,20 @@ impl From<MonitorFilter> for MonitorFilterBody {
             }
             MonitorFilter::Monitors(monitors) => Self { tags: None, monitors: Some(monitors) },
         }
+    }
+}
+
+/// Reads a change of the limit of a member: as in `read`, or as it is listed, in the field
+/// `monitor_filter`. Null removes it.
+pub(crate) fn read_change(fields: &mut Fields) -> FilterDraft {
+    let filter = read(fields).or_else(|| fields.within("monitor_filter", read));
+    if fields.is_empty_object("monitor_filter") {
+        fields.refuse("monitor_filter", "must have tags or monitors");
+    }
+    match filter {
+        Some(filter) => FilterDraft::Set(filter),
+        None if fields.is_null("monitor_filter") => FilterDraft::Remove,
+        None => FilterDraft::Unchanged,
     }
 }
 

@@ -36,6 +36,21 @@ pub(crate) struct SaveUser {
     /// a new user.
     #[schema(value_type = Option<enums::Role>)]
     role: Option<Role>,
+    /// Limits a viewer or responder to monitors with one of these tags; not together with
+    /// `monitors`. Comma-separated tags, or an array of strings. Up to 20.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[expect(dead_code, reason = "for the schema; read as `filter`")]
+    tags: (),
+    /// Limits a viewer or responder to these monitors; not together with `tags`. Up to 100 ids.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[expect(dead_code, reason = "for the schema; read as `filter`")]
+    monitors: (),
+    /// The limit as it is listed, instead of `tags` or `monitors`. Null removes it.
+    #[schema(value_type = Option<MonitorFilterBody>)]
+    #[expect(dead_code, reason = "for the schema; read as `filter`")]
+    monitor_filter: (),
+    #[schema(ignore)]
+    filter: FilterDraft,
 }
 
 impl FromFields for SaveUser {
@@ -49,7 +64,20 @@ impl FromFields for SaveUser {
             passwords(fields, email.as_ref()).map(Some)
         };
         let role = fields.optional("role", Role::parse);
-        Some(Self { userid, email: email?, password1: password1?, password2: (), role })
+        let filter = monitor_filter::read_change(fields);
+        let (email, password1, password2) = (email?, password1?, ());
+        let (tags, monitors, monitor_filter) = ((), (), ());
+        Some(Self {
+            userid,
+            email,
+            password1,
+            password2,
+            role,
+            tags,
+            monitors,
+            monitor_filter,
+            filter,
+        })
     }
 }
 
@@ -62,11 +90,14 @@ impl SaveUser {
                 email: self.email,
                 password,
                 role: self.role,
+                filter: self.filter,
             }),
-            (None, Some(password)) => {
-                let role = self.role;
-                Some(wakeful_engine::SaveUser::Add { email: self.email, password, role })
-            }
+            (None, Some(password)) => Some(wakeful_engine::SaveUser::Add {
+                email: self.email,
+                password,
+                role: self.role,
+                filter: self.filter,
+            }),
             (None, None) => None,
         }
     }
@@ -90,7 +121,7 @@ pub(crate) struct SaveMember {
     #[schema(value_type = Option<Vec<String>>)]
     #[expect(dead_code, reason = "for the schema; read as `filter`")]
     monitors: (),
-    /// Null removes the limit.
+    /// The limit as it is listed, instead of `tags` or `monitors`. Null removes it.
     #[schema(value_type = Option<MonitorFilterBody>)]
     #[expect(dead_code, reason = "for the schema; read as `filter`")]
     monitor_filter: (),
@@ -103,14 +134,7 @@ impl FromFields for SaveMember {
         let userid = fields.text("userid");
         let role = fields.optional("role", Role::parse);
         let suspended = fields.optional_flag("suspended");
-        let filter = match monitor_filter::read(fields) {
-            Some(filter) => FilterDraft::Set(filter),
-            None if fields.is_null("monitor_filter") => FilterDraft::Remove,
-            None => FilterDraft::Unchanged,
-        };
-        if fields.has("monitor_filter") {
-            fields.refuse("monitor_filter", "must be null; set a limit with tags or monitors");
-        }
+        let filter = monitor_filter::read_change(fields);
         let (tags, monitors, monitor_filter) = ((), (), ());
         Some(Self { userid: userid?, role, suspended, tags, monitors, monitor_filter, filter })
     }

@@ -83,7 +83,8 @@ async fn list_subscribers(
 }
 
 /// Adds a subscriber, or changes what the one with the given `subscriberid` receives. Without
-/// `consent`, an email address must be confirmed by its owner.
+/// `consent`, an email address must be confirmed by its owner; also with it, if the address was
+/// unsubscribed in the last 90 days or bounces.
 #[utoipa::path(post, path = "/api/v1/statuspage/{pageid}/subscriber/save", tag = "Status pages", request_body = SaveSubscriberBody,
     params(("pageid" = String, Path, description = "The id of the status page")),
     responses(
@@ -109,7 +110,7 @@ async fn save_subscriber(
 }
 
 /// Adds up to 1,000 subscribers whose consent the team has in writing. Addresses that were
-/// unsubscribed in the last 90 days are not added.
+/// unsubscribed in the last 90 days, or bounce, are not added.
 #[utoipa::path(post, path = "/api/v1/statuspage/{pageid}/subscribers/import", tag = "Status pages", request_body = ImportSubscribers,
     params(("pageid" = String, Path, description = "The id of the status page")),
     responses(
@@ -134,7 +135,8 @@ async fn import_subscribers(
     Ok(Json(ImportAnswer { success: true, message, added, known, refused }))
 }
 
-/// Deletes a subscriber with everything that is known about it.
+/// Deletes a subscriber with everything that is known about it. An email address whose owner has
+/// unsubscribed was deleted then; that it was unsubscribed is remembered for 90 days.
 #[utoipa::path(delete, path = "/api/v1/statuspage/{pageid}/subscriber/{subscriberid}/delete", tag = "Status pages",
     params(
         ("pageid" = String, Path, description = "The id of the status page"),
@@ -142,7 +144,8 @@ async fn import_subscribers(
     responses(
         (status = 200, description = "Deleted", body = Ack),
         (status = 403, description = "The caller is limited to some monitors", body = ErrorBody),
-        (status = 404, description = "The team has no such status page, or the page no such subscriber", body = ErrorBody)))]
+        (status = 404, description = "The team has no such status page, or the page no such subscriber", body = ErrorBody),
+        (status = 422, description = "The owner of the email address has unsubscribed", body = ErrorBody)))]
 async fn delete_subscriber(
     State(api): State<Api>,
     caller: Authorized<permission::Edit>,

@@ -40,6 +40,8 @@ pub(super) fn hash(appearance: &Appearance) -> String {
 
 #[cfg(test)]
 mod tests {
+    use wakeful_core::statuspages::css::contrast;
+
     use super::*;
 
     #[test]
@@ -47,6 +49,36 @@ mod tests {
         for background in [LIGHT, DARK] {
             assert!(assets::STYLE.contains(&format!("--bg:{background}")), "{background}");
         }
+    }
+
+    /// WCAG: 3:1 for graphics, 4.5:1 for text.
+    #[test]
+    fn bars_and_statuses_are_visible_in_both_color_schemes() {
+        let bars = assets::STYLE.lines().filter(|line| line.starts_with(".bars"));
+        let fills = bars.flat_map(|line| line.split("fill: var(--").skip(1));
+        let fills: Vec<&str> = fills.filter_map(|rest| rest.split(')').next()).collect();
+        assert_eq!(fills, ["ok", "no-data", "maint", "minor", "crit"]);
+        // The light colors, and the dark ones: by the choice of the visitor, and of the page.
+        let schemes = assets::STYLE.split(":root").filter(|rules| rules.contains("--bg:"));
+        let mut count = 0;
+        for scheme in schemes {
+            count += 1;
+            let color = |name: &str| {
+                let (_, value) = scheme.split_once(&format!("--{name}:")).expect("the variable");
+                Color::parse(&value[..7]).expect("a color")
+            };
+            for name in fills.iter().copied() {
+                let ratio = contrast(color(name), color("bg"));
+                assert!(ratio >= 3.0, "--{name} has {ratio:.2} in {scheme}");
+            }
+            for name in ["ok", "maint", "minor", "major", "crit", "none", "soft", "fg"] {
+                for background in ["bg", "panel"] {
+                    let ratio = contrast(color(name), color(background));
+                    assert!(ratio >= 4.5, "--{name} on --{background} has {ratio:.2} in {scheme}");
+                }
+            }
+        }
+        assert_eq!(count, 3);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use flate2::Compression;
 use serde_json::Value;
 use wakeful_core::statuspages::Language;
-use wakeful_core::statuspages::snapshot::{ComponentFigures, OutageSpan, ResponseDay, Snapshot};
+use wakeful_core::statuspages::snapshot::{
+    ComponentFigures, Image, OutageSpan, ResponseDay, Scheme, Snapshot,
+};
 use wakeful_core::time::Millis;
 
 use super::badge::{Subject, find};
@@ -161,6 +163,28 @@ fn the_front_page_shows_everything_in_its_language() {
     assert!(arabic.contains("<html lang=\"ar\" dir=\"rtl\""));
     assert!(arabic.contains("انقطاع جزئي في النظام"));
     assert!(arabic.contains("<span lang=\"en\" dir=\"ltr\">API</span>"), "{arabic}");
+}
+
+#[test]
+fn the_logo_is_that_of_the_color_scheme_of_the_page_or_else_of_the_visitor() {
+    let image = |hash: &str| Some(Image { hash: hash.to_owned(), media_type: "image/png".into() });
+    let mut snapshot = sample::page();
+    snapshot.page.appearance.logo = image("11");
+    snapshot.page.appearance.logo_dark = image("22");
+    let (light, dark) =
+        ("src=\"/status/acme/image/logo?v=11\"", "/status/acme/image/logo_dark?v=22");
+    let by_visitor = format!("<source srcset=\"{dark}\" media=\"(prefers-color-scheme: dark)\">");
+    for scheme in [Scheme::Auto, Scheme::Light, Scheme::Dark] {
+        snapshot.page.appearance.scheme = scheme;
+        let front = render::front(&snapshot, context(Language::English));
+        let locked = render::login(&snapshot, Way::Password, None, context(Language::English));
+        for html in [front, locked] {
+            assert_eq!(html.contains(&by_visitor), scheme == Scheme::Auto, "{html}");
+            assert_eq!(html.contains(light), scheme != Scheme::Dark, "{html}");
+            let is_dark = html.contains(&format!("src=\"{dark}\""));
+            assert_eq!(is_dark, scheme == Scheme::Dark, "{html}");
+        }
+    }
 }
 
 #[test]

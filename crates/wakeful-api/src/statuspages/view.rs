@@ -6,8 +6,8 @@ use wakeful_core::calendar::zone::Zone;
 use wakeful_core::statuspages::i18n::{Messages, fill};
 use wakeful_core::statuspages::markdown::{self, escape, visible};
 use wakeful_core::statuspages::snapshot::{
-    Component, ComponentStatus, Date, Image, ImageKind, Impact, Incident, Indicator, Page, Section,
-    Snapshot,
+    Component, ComponentStatus, Date, Image, ImageKind, Impact, Incident, Indicator, Page, Scheme,
+    Section, Snapshot,
 };
 use wakeful_core::statuspages::{Language, Localized};
 use wakeful_core::time::Millis;
@@ -60,13 +60,19 @@ impl<'a> View<'a> {
         self.path(&format!("/image/{}?v={}", kind.as_str(), image.hash))
     }
 
+    /// The logo for the color scheme of the page; the one for light colors if the visitor decides.
     pub(super) fn logo(&self) -> Option<String> {
-        let image = self.page.appearance.logo.as_ref()?;
-        Some(self.image(ImageKind::Logo, image))
+        let appearance = &self.page.appearance;
+        if let (Scheme::Dark, Some(image)) = (appearance.scheme, &appearance.logo_dark) {
+            return Some(self.image(ImageKind::LogoDark, image));
+        }
+        Some(self.image(ImageKind::Logo, appearance.logo.as_ref()?))
     }
 
+    /// The logo for visitors who prefer dark colors, unless the page decides.
     pub(super) fn logo_dark(&self) -> Option<String> {
-        let image = self.page.appearance.logo_dark.as_ref()?;
+        let appearance = &self.page.appearance;
+        let image = appearance.logo_dark.as_ref().filter(|_| appearance.scheme == Scheme::Auto)?;
         Some(self.image(ImageKind::LogoDark, image))
     }
 

@@ -346,6 +346,29 @@ both_databases! {
         assert_eq!(list["alerts"].as_array().unwrap().len(), 1);
     }
 
+    async fn an_alert_is_assigned_only_to_members_who_may_see_its_monitor(setup: Setup) {
+        let outage = Outage::begin(setup).await;
+        let add = async |email: &str, limit: Value| {
+            let mut body = json!({"email": email, "password1": wakeful_testkit::PASSWORD,
+                "password2": wakeful_testkit::PASSWORD});
+            body.as_object_mut().unwrap().extend(limit.as_object().unwrap().clone());
+            outage.ann.client.post("team/save", &body).await.ok()["userid"].clone()
+        };
+        let bob = add("bob@example.com", json!({"role": "responder", "tags": "shop"})).await;
+        outage.post("assign", &json!({"userid": bob})).await.ok();
+        let eve = add("eve@example.com", json!({"role": "responder", "tags": "other"})).await;
+        let pay = add("pay@example.com", json!({"role": "billing"})).await;
+        for userid in [&eve, &pay] {
+            let refused = outage.post("assign", &json!({"userid": userid})).await;
+            assert_eq!(refused.wrong_fields(), ["userid"]);
+            assert!(refused.text.contains("must be a member who may see the monitor"), "{}", refused.text);
+        }
+        let suspend = "update users set suspended_at = 1 where email = 'bob@example.com'";
+        outage.app.database.execute(suspend).await;
+        assert_eq!(outage.post("assign", &json!({"userid": bob})).await.wrong_fields(), ["userid"]);
+        assert_eq!(outage.get().await["alert"]["assignee"]["userid"], bob);
+    }
+
     async fn an_outage_is_decided_once_by_several_nodes_and_again_after_a_lost_decision(setup: Setup) {
         let outage = Outage::begin(setup).await;
         let beside = outage.app.second_node().await;

@@ -242,6 +242,57 @@ both_databases! {
         assert_eq!(app.database.rows("monitor_filters").await, 0, "filters are deleted with their owners");
     }
 
+    async fn a_member_is_added_and_changed_together_with_the_limit_or_not_at_all(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let web = job(&ann.client, "web", "web").await;
+        job(&ann.client, "mail", "mx").await;
+        let add = |limit: Value| {
+            let mut body = json!({"email": "bob@example.com", "password1": PASSWORD, "password2": PASSWORD, "role": "viewer"});
+            body.as_object_mut().unwrap().extend(limit.as_object().unwrap().clone());
+            body
+        };
+        for (limit, field) in [
+            (json!({"monitors": [ann.userid]}), "monitors"),
+            (json!({"monitors": [web], "tags": "web"}), "monitors"),
+            (json!({"tags": "web", "role": "editor"}), "role"),
+            (json!({"monitor_filter": {}}), "monitor_filter"),
+            (json!({"monitor_filter": {"tags": []}}), "monitor_filter.tags"),
+        ] {
+            let refused = ann.client.post("team/save", &add(limit.clone())).await;
+            assert_eq!(refused.wrong_fields(), [field], "{limit}");
+        }
+        assert_eq!((app.database.rows("users").await, app.database.rows("monitor_filters").await), (1, 0));
+
+        ann.client.post("team/save", &add(json!({"monitors": [web]}))).await.ok();
+        let bob = User::logged_in(&app.anonymous(), "bob@example.com").await;
+        assert_eq!(names(&bob.client).await, ["web"]);
+        let members = ann.client.get("team/members").await.ok()["members"].clone();
+        let is_bob = |member: &&Value| member["userid"] == bob.userid.as_str();
+        let listed = members.as_array().unwrap().iter().find(is_bob).unwrap();
+        for path in ["team/save", "member/save"] {
+            ann.client.post(path, listed).await.ok();
+            assert_eq!(names(&bob.client).await, ["web"], "{path}, sent back unchanged");
+        }
+        let change = |email: &str, limit: Value| {
+            let mut body = limit;
+            body["userid"] = json!(bob.userid);
+            body["email"] = json!(email);
+            body
+        };
+        let wrong = change("robert@example.com", json!({"monitors": [ann.userid]}));
+        assert_eq!(ann.client.post("team/save", &wrong).await.wrong_fields(), ["monitors"]);
+        assert_eq!(bob.client.get("users/me").await.ok()["email"], "bob@example.com");
+        let tags = change(&bob.email, json!({"role": "responder", "tags": "mx"}));
+        ann.client.post("team/save", &tags).await.ok();
+        assert_eq!(names(&bob.client).await, ["mail"]);
+        ann.client.post("team/save", &change(&bob.email, json!({}))).await.ok();
+        assert_eq!(names(&bob.client).await, ["mail"], "unchanged if omitted");
+        ann.client.post("team/save", &change(&bob.email, json!({"monitor_filter": null}))).await.ok();
+        assert_eq!(names(&bob.client).await, ["mail", "web"]);
+        assert_eq!(app.database.rows("monitor_filters").await, 0);
+    }
+
     async fn only_viewers_and_responders_can_be_limited(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -3,7 +3,8 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use wakeful_testkit::{Client, Receiver, both_databases};
+use std::time::Duration;
+use wakeful_testkit::{Client, Receiver, both_databases, until};
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
@@ -106,6 +107,34 @@ both_databases! {
         assert_eq!(app.database.rows("notifiers").await, 21);
         client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
         assert_eq!(app.database.rows("notifiers").await, 20);
+        app.stop().await;
+    }
+
+    async fn what_is_queued_for_a_suspended_member_is_not_sent(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.answer_with(503, "", "");
+        let phone = json!({"name": "phone", "type": "webhook", "webhook": {"url": receiver.url}, "personal": true});
+        let phone = text(&bob.client.post("notifier/save", &phone).await.json()["notifierid"]);
+        bob.client.post("contacts/save", &json!({"rules": [{"notifierid": phone}]})).await.ok();
+        let policy = json!({"name": "p", "steps": [{"after": 0, "notify": [{"userid": bob.userid}]}]});
+        let policy = ann.client.post("policy/save", &policy).await.ok()["policy"]["policyid"].clone();
+        let job = json!({"type": "api", "name": "job", "heartbeat_interval": 86400, "isactive": true,
+            "upside_down_mode": false, "notifiers": "", "policyid": policy});
+        let job = text(&ann.client.post("monitor/save", &job).await.ok()["monitor"]["monitorid"]);
+        ann.client.post(&format!("monitor/notify/{job}"), &json!({"status": "down"})).await.ok();
+        receiver.wait_for_hooks(1).await;
+        let failed = "select count(*) from deliveries where last_answer <> '' and next_try is not null";
+        until("the failure", || async { (app.database.number(failed).await == 1).then_some(()) }).await;
+        ann.client.post("member/save", &json!({"userid": bob.userid, "suspended": true})).await.ok();
+        receiver.answer_with(200, "", "");
+        app.clock.advance(Duration::from_secs(600));
+        let refused = "select count(*) from deliveries where state = 'failed'
+            and last_answer = 'the user is suspended or no longer a member of the team'";
+        until("the refusal", || async { (app.database.number(refused).await == 1).then_some(()) }).await;
+        assert_eq!(receiver.count(), 1);
         app.stop().await;
     }
 }

@@ -229,6 +229,68 @@ both_databases! {
         assert_eq!(listed(&ann, &page, "").await["counts"]["unsubscribed"], 0);
     }
 
+    async fn only_its_owner_restores_an_address_that_was_unsubscribed_or_bounces(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({})).await;
+        let id = text(&page["pageid"]);
+        let (save, import) =
+            (format!("statuspage/{id}/subscriber/save"), format!("statuspage/{id}/subscribers/import"));
+        let (bob, eve) = ("bob@example.com", "eve@example.com");
+        let both = json!({"consent": true, "subscribers": [{"address": bob}, {"address": eve}]});
+        assert_eq!(ann.client.post(&import, &both).await.ok()["added"], 2);
+        incident(&ann, &component(&page, 0), "API down").await;
+        let mail = app.mails(bob, 1).await.remove(0);
+        app.mails(eve, 1).await;
+        let hook = json!({"kind": "webhook", "address": "https://hooks.example.com/1"});
+        let stored = ann.client.post(&save, &hook).await.ok()["subscriber"].clone();
+        let visitor = app.anonymous();
+        let unsubscribe = link(&app, header(&mail, "List-Unsubscribe"), "unsubscribe");
+        assert_eq!(visitor.post_nothing(&unsubscribe).await.status, 200);
+        app.database.execute("update subscribers set state = 'bouncing' where state = 'active'").await;
+
+        // Neither an import nor the team's consent restores them, also after they were asked again.
+        let left = async || {
+            let imported = ann.client.post(&import, &both).await.ok();
+            let counts = listed(&ann, &page, "?kind=email").await["counts"].clone();
+            (imported["refused"].clone(), counts["active"].clone(), counts["bouncing"].clone())
+        };
+        assert_eq!(left().await, (json!(2), json!(0), json!(2)));
+        for address in [bob, eve] {
+            ann.client.post(&save, &json!({"address": address, "consent": true})).await.ok();
+            app.mails(address, 2).await;
+        }
+        assert_eq!(left().await, (json!(2), json!(0), json!(2)));
+        let pending = listed(&ann, &page, "?state=pending").await["subscribers"][0].clone();
+        assert_eq!(pending["address"], bob);
+        let delete = format!("statuspage/{id}/subscriber/{}/delete", text(&pending["subscriberid"]));
+        assert_eq!(ann.client.delete(&delete).await.wrong_fields(), ["subscriberid"]);
+        app.clock.advance(Duration::from_secs(86_401));
+        app.sweep().await;
+        let ended = listed(&ann, &page, "?state=unsubscribed").await["subscribers"][0].clone();
+        assert_eq!((&ended["subscriberid"], &ended["address"]), (&pending["subscriberid"], &json!("")));
+        assert_eq!(ann.client.delete(&delete).await.wrong_fields(), ["subscriberid"]);
+        assert_eq!(left().await, (json!(2), json!(0), json!(2)));
+
+        // Their own confirmation does; the link of the first email has expired.
+        for address in [bob, eve] {
+            ann.client.post(&save, &json!({"address": address, "consent": true})).await.ok();
+            let mut confirmed = 0;
+            for mail in app.mails(address, 3).await.iter().filter(|mail| mail.contains("/confirm/")) {
+                let answer = visitor.post_nothing(&link(&app, mail, "confirm")).await;
+                confirmed += u32::from(answer.status == 200);
+            }
+            assert_eq!(confirmed, 1, "{address}");
+        }
+        assert_eq!(listed(&ann, &page, "").await["counts"]["email"], 2);
+
+        // A webhook that the team has added has no owner who could confirm it.
+        assert_eq!(ann.client.post(&save, &hook).await.wrong_fields(), ["address"]);
+        let delete = format!("statuspage/{id}/subscriber/{}/delete", text(&stored["subscriberid"]));
+        ann.client.delete(&delete).await.ok();
+        assert_eq!(ann.client.post(&save, &hook).await.ok()["subscriber"]["state"], "active");
+    }
+
     async fn a_team_cannot_add_strangers_without_end(setup: Setup) {
         let mut setup = setup;
         setup.settings.limits.added_subscribers_per_hour = 5;

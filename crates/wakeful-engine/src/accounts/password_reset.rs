@@ -12,6 +12,7 @@ use wakeful_core::token::{Digest, Kind};
 use wakeful_store::{Account, AuditContext, Mail};
 
 use crate::accounts::auth::Origin;
+use crate::accounts::team::MembershipChange;
 use crate::caller::audit_of_account;
 use crate::{Engine, Error, Result, mail::templates, random};
 
@@ -118,8 +119,9 @@ impl Engine {
         }
         let stored = EmailAddress::parse(&account.email).unwrap_or_else(|_| email.clone());
         let user = caller.user();
+        let member = MembershipChange::default();
         let changed =
-            self.change_user(&caller, user, &stored, Some(password), None, from.address).await;
+            self.change_user(&caller, user, &stored, Some(password), member, from.address).await;
         match changed {
             // The token was revoked meanwhile.
             Err(Error::NotAuthenticated) => Err(Error::BadResetToken),

@@ -13,7 +13,7 @@ use wakeful_core::token::Digest;
 use wakeful_store::{Deleter, NewAccount, UserChange};
 
 use crate::accounts::auth::Origin;
-use crate::accounts::team::require_done;
+use crate::accounts::team::{MembershipChange, require_done};
 use crate::caller::{Caller, Reauthenticated, audit_of_person};
 use crate::{Engine, Error, Result, SignupMode, mail::templates, random};
 
@@ -121,7 +121,8 @@ impl Engine {
         password: Option<&NewPassword>,
         from: IpAddr,
     ) -> Result<()> {
-        self.change_user(caller, caller.user(), email, password, None, from).await
+        let member = MembershipChange::default();
+        self.change_user(caller, caller.user(), email, password, member, from).await
     }
 
     /// Deletes the caller's account, and the teams that nobody else is in.
@@ -168,18 +169,20 @@ impl Engine {
         user: UserId,
         email: &EmailAddress,
         password: Option<&NewPassword>,
-        role: Option<Role>,
+        member: MembershipChange,
         from: IpAddr,
     ) -> Result<()> {
         let password_hash = match password {
             Some(password) => Some(self.hash_new(password, "password1", from).await?),
             None => None,
         };
+        let MembershipChange { role, filter } = member;
         let change = UserChange {
             user,
             email: email.clone(),
             password_hash,
             role,
+            filter,
             caller: caller.user(),
             credential: caller.credential(),
         };

@@ -28,6 +28,7 @@ pub enum SaveUser {
         password: NewPassword,
         /// `None`: the team's default role, as far as the caller may assign it.
         role: Option<Role>,
+        filter: FilterDraft,
     },
     Change {
         user: UserId,
@@ -35,7 +36,16 @@ pub enum SaveUser {
         password: Option<NewPassword>,
         /// `None`: unchanged.
         role: Option<Role>,
+        filter: FilterDraft,
     },
+}
+
+/// What changes in the team together with an account.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MembershipChange {
+    /// `None`: unchanged.
+    pub(crate) role: Option<Role>,
+    pub(crate) filter: FilterChange,
 }
 
 /// A member with the monitors they are limited to.
@@ -136,17 +146,21 @@ impl Engine {
     async fn change_member(&self, caller: &Caller, draft: MemberDraft) -> Result<()> {
         let MemberDraft { user, role, suspended, filter } = draft;
         self.check_nodes_know(role).await?;
-        let filter = match filter {
+        let filter = self.filter_change(filter).await?;
+        let change = MemberChange { user, caller: caller.authority(), role, suspended, filter };
+        let team = self.store().team(caller.team_access());
+        require_done(team.change_member(&change, &self.audit(caller), self.now()).await?)
+    }
+
+    async fn filter_change(&self, draft: FilterDraft) -> Result<FilterChange> {
+        Ok(match draft {
             FilterDraft::Unchanged => FilterChange::Unchanged,
             FilterDraft::Remove => FilterChange::Remove,
             FilterDraft::Set(filter) => {
                 self.require_roles_on_all_nodes().await?;
                 FilterChange::Set(self.new_filter(filter))
             }
-        };
-        let change = MemberChange { user, caller: caller.authority(), role, suspended, filter };
-        let team = self.store().team(caller.team_access());
-        require_done(team.change_member(&change, &self.audit(caller), self.now()).await?)
+        })
     }
 
     pub(super) fn new_filter(&self, filter: MonitorFilter) -> StoredMonitorFilter {
@@ -160,28 +174,31 @@ impl Engine {
         from: IpAddr,
     ) -> Result<UserId> {
         match save {
-            SaveUser::Change { user, email, password, role } => {
+            SaveUser::Change { user, email, password, role, filter } => {
                 self.check_nodes_know(*role).await?;
-                self.change_user(caller, *user, email, password.as_ref(), *role, from).await?;
+                let filter = self.filter_change(filter.clone()).await?;
+                let member = MembershipChange { role: *role, filter };
+                self.change_user(caller, *user, email, password.as_ref(), member, from).await?;
                 Ok(*user)
             }
-            SaveUser::Add { email, password, role } => {
+            SaveUser::Add { email, password, role, filter } => {
                 let assigned = match role {
                     Some(role) => *role,
                     None => self.default_role(caller).await?,
                 };
                 self.check_nodes_know(Some(assigned)).await?;
+                let filter = self.filter_change(filter.clone()).await?;
                 let plan = self.check_user_limit(caller.team()).await?;
                 let limit = plan.as_ref().and_then(|plan| plan.limits.users);
                 let hash = self.hash_new(password, "password1", from).await?;
                 let account = self.new_account(email, hash, "");
-                let new = NewMember { account: &account, role: *role, limit };
+                let new = NewMember { account: &account, role: *role, filter, limit };
                 let team = self.store().team(caller.team_access());
                 let by = self.audit(caller);
                 match team.add_user(&new, caller.authority(), &by, self.now()).await? {
                     AddUserOutcome::Done => Ok(account.user),
                     AddUserOutcome::Full => Err(self.too_many_users(plan.as_ref())),
-                    AddUserOutcome::RoleTooHigh => Err(Error::RoleTooHigh),
+                    AddUserOutcome::Refused(why) => require_done(why).map(|()| account.user),
                 }
             }
         }

@@ -288,7 +288,10 @@ fn whole(team: TeamId) -> TeamAccess {
     TeamAccess::whole(team)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the person that a link was sent to is its caller")]
-fn limited(team: TeamId, filter: Option<MonitorFilterId>) -> TeamAccess {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "for what the person sees that a link was sent to, or an alert is assigned to"
+)]
+pub(super) fn limited(team: TeamId, filter: Option<MonitorFilterId>) -> TeamAccess {
     TeamAccess::of_caller(team, filter)
 }

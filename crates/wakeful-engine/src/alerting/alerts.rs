@@ -2,7 +2,7 @@
 //! action is the alert step with an order, written with its entry in the audit log.
 
 use std::collections::{HashMap, HashSet};
-use wakeful_core::access::{TeamAccess, permission};
+use wakeful_core::access::{Permission, TeamAccess, permission};
 use wakeful_core::alerting::order::{Action, Assignee, Author, Order};
 use wakeful_core::alerting::state::AlertStatus;
 use wakeful_core::audit::{self, Change, Object, ObjectKind};
@@ -16,6 +16,7 @@ use wakeful_store::{
 
 pub use wakeful_store::{AlertQuery, NextStep, TimelineEntry};
 
+use super::action_links::limited;
 use super::decide::decide;
 use super::processor::{monitors_of, publish_alert};
 use super::recipients::{TeamResponders, reached};
@@ -186,13 +187,21 @@ impl Engine {
             None => None,
             Some(user) => {
                 let members = team.members().await?;
-                let member = members.into_iter().find(|one| one.user == user && !one.suspended);
-                let Some(member) = member else {
+                let member = members.into_iter().find(|one| one.user == user);
+                // Neither the member nor the account may be suspended.
+                let active = self.account_spec(caller.team(), user).await?.is_some();
+                let Some(member) = member.filter(|_| active) else {
                     let why = "must be a member of the team".to_owned();
                     return Err(Error::Refused { field: "userid", why });
                 };
                 let name = if member.name.is_empty() { &member.email } else { &member.name };
                 let alert = team.alert(id).await?.ok_or(Error::NotFound("alert"))?;
+                let access = limited(caller.team(), member.filter);
+                let is_visible = self.store().team(&access).alert(id).await?.is_some();
+                if !is_visible || !member.role.permissions().contains(Permission::View) {
+                    let why = "must be a member who may see the monitor".to_owned();
+                    return Err(Error::Refused { field: "userid", why });
+                }
                 let is_new = alert.state.assignee != Some(user) && user != caller.user();
                 let has_rules = team.contacts(user).await?.rules.is_some();
                 if is_new && !has_rules && team.account_notifier(user).await?.is_none() {

@@ -153,9 +153,13 @@ async fn repeat(
 ) -> Result<Option<usize>> {
     let store = engine.store();
     let all: Vec<AlertId> = due.iter().map(|one| one.alert).collect();
+    let is_withheld = match notifier {
+        Some(notifier) => engine.is_withheld(notifier).await?,
+        None => false,
+    };
     let spec = match notifier {
-        Some(Notifier { disabled: Some(_), .. }) => {
-            // It may be turned on again while the alert lasts.
+        Some(Notifier { disabled, .. }) if disabled.is_some() || is_withheld => {
+            // It may be used again while the alert lasts.
             let next = engine.now().after(KEEPALIVE_INTERVAL);
             store.keepalives_sent(id, &all, lease, Some(next)).await?;
             return Ok(Some(0));

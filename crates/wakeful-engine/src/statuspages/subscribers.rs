@@ -162,8 +162,8 @@ impl Engine {
         };
         let first = (subscriber.state == SubscriberState::Pending).then_some(asked);
         let mut added = team.add_subscriber(&subscriber, digest, first, max, &by).await?;
-        // The owner of an address that was unsubscribed must agree again.
-        if added == AddSubscriberOutcome::Unsubscribed && is_email {
+        // Whatever consent the team has, the owner of the address must agree again.
+        if added == AddSubscriberOutcome::MustConfirm && is_email {
             (subscriber.state, subscriber.confirmed) = (SubscriberState::Pending, None);
             added = team.add_subscriber(&subscriber, digest, Some(asked), max, &by).await?;
         }
@@ -175,7 +175,11 @@ impl Engine {
                 let stored = stored.ok_or(Error::NotFound("subscriber"))?;
                 Ok((Subscriber { secret: None, ..stored }, false))
             }
-            AddSubscriberOutcome::Unsubscribed | AddSubscriberOutcome::TooOften => {
+            AddSubscriberOutcome::MustConfirm => {
+                let why = "was unsubscribed or rejects messages; its owner must subscribe again";
+                Err(Error::Refused { field: "address", why: why.to_owned() })
+            }
+            AddSubscriberOutcome::TooOften => {
                 let why = "has been asked for a confirmation too often; try again tomorrow";
                 Err(Error::Refused { field: "address", why: why.to_owned() })
             }
@@ -251,6 +255,9 @@ impl Engine {
         let team = self.store().team(caller.team_access());
         if team.delete_subscriber(page, id, &self.audit(caller)).await? {
             Ok(())
+        } else if team.subscriber(page, id).await?.is_some() {
+            let why = "has unsubscribed; this is remembered for 90 days, without the address";
+            Err(Error::Refused { field: "subscriberid", why: why.to_owned() })
         } else {
             Err(Error::NotFound("subscriber"))
         }
@@ -445,7 +452,7 @@ impl Engine {
                 tracing::info!(page.id = %page.id, "status page {} has the maximum number of subscribers", page.id);
             }
             AddSubscriberOutcome::Known(_)
-            | AddSubscriberOutcome::Unsubscribed
+            | AddSubscriberOutcome::MustConfirm
             | AddSubscriberOutcome::TooOften
             | AddSubscriberOutcome::Missing => {}
         }

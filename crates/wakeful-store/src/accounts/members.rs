@@ -135,19 +135,9 @@ impl TeamStore<'_> {
         if let Some(suspended) = change.suspended {
             set_suspended(&mut tx, self.team, user, suspended, now).await?;
         }
-        match &change.filter {
-            FilterChange::Unchanged => {}
-            FilterChange::Remove => set_filter(&mut tx, self.team, user, None).await?,
-            FilterChange::Set(filter) => {
-                let role = role(&mut tx, self.team, user).await?;
-                if !role.is_some_and(Role::may_have_filter) {
-                    return Ok(MemberOutcome::FilterNotAllowed);
-                }
-                if !monitor_filters::insert(&mut tx, self.team, filter).await? {
-                    return Ok(MemberOutcome::UnknownMonitors);
-                }
-                set_filter(&mut tx, self.team, user, Some(filter.id)).await?;
-            }
+        let outcome = change_filter(&mut tx, self.team, user, &change.filter).await?;
+        if outcome != MemberOutcome::Done {
+            return Ok(outcome);
         }
         if lacks_owner(&mut tx, self.team).await? {
             return Ok(MemberOutcome::LastOwner);
@@ -337,6 +327,30 @@ pub(crate) async fn set_suspended(
         .await?;
     });
     Ok(())
+}
+
+/// Changes the monitors that a member is limited to.
+pub(crate) async fn change_filter(
+    tx: &mut Tx,
+    team: TeamId,
+    user: UserId,
+    change: &FilterChange,
+) -> Result<MemberOutcome> {
+    match change {
+        FilterChange::Unchanged => {}
+        FilterChange::Remove => set_filter(tx, team, user, None).await?,
+        FilterChange::Set(filter) => {
+            let role = role(tx, team, user).await?;
+            if !role.is_some_and(Role::may_have_filter) {
+                return Ok(MemberOutcome::FilterNotAllowed);
+            }
+            if !monitor_filters::insert(tx, team, filter).await? {
+                return Ok(MemberOutcome::UnknownMonitors);
+            }
+            set_filter(tx, team, user, Some(filter.id)).await?;
+        }
+    }
+    Ok(MemberOutcome::Done)
 }
 
 /// Replaces the filter of a member, and deletes the previous one.

@@ -13,7 +13,8 @@ use crate::audit;
 use crate::dialect::{Tx, from_row, read, within};
 use crate::notifications::notifiers;
 use crate::{
-    AuditContext, Authority, Credential, MemberOutcome, NewAccount, Result, Store, StoreError,
+    AuditContext, Authority, Credential, FilterChange, MemberOutcome, NewAccount, Result, Store,
+    StoreError,
 };
 
 pub struct TeamStore<'a> {
@@ -62,6 +63,7 @@ pub struct NewMember<'a> {
     pub account: &'a NewAccount,
     /// `None`: the team's default role, or the caller's own if that is lower.
     pub role: Option<Role>,
+    pub filter: FilterChange,
     /// The most users that the team may have.
     pub limit: Option<u32>,
 }
@@ -75,6 +77,7 @@ pub struct UserChange<'a> {
     pub password_hash: Option<String>,
     /// `None`: unchanged.
     pub role: Option<Role>,
+    pub filter: FilterChange,
     pub caller: UserId,
     /// The credential that the caller has authenticated with.
     pub credential: Credential<'a>,
@@ -86,8 +89,8 @@ pub enum AddUserOutcome {
     Done,
     /// The team has reached its limit of users.
     Full,
-    /// The role is above the caller's own.
-    RoleTooHigh,
+    /// The user cannot become such a member.
+    Refused(MemberOutcome),
 }
 
 impl<'a> TeamStore<'a> {
@@ -164,9 +167,11 @@ impl<'a> TeamStore<'a> {
         let role = match new.role {
             // The caller may have been demoted while the password was being hashed.
             _ if !own.permissions().contains(Permission::People) => {
-                return Ok(AddUserOutcome::RoleTooHigh);
+                return Ok(AddUserOutcome::Refused(MemberOutcome::RoleTooHigh));
             }
-            Some(role) if !own.may_assign(role) => return Ok(AddUserOutcome::RoleTooHigh),
+            Some(role) if !own.may_assign(role) => {
+                return Ok(AddUserOutcome::Refused(MemberOutcome::RoleTooHigh));
+            }
             Some(role) => role,
             None => members::default_role(&mut tx, self.team).await?.at_most(own),
         };
@@ -177,6 +182,11 @@ impl<'a> TeamStore<'a> {
         }
         account::insert(&mut tx, self.team, new.account, Some(self.team), now).await?;
         members::set_role(&mut tx, self.team, new.account.user, role, now).await?;
+        let limited =
+            members::change_filter(&mut tx, self.team, new.account.user, &new.filter).await?;
+        if limited != MemberOutcome::Done {
+            return Ok(AddUserOutcome::Refused(limited));
+        }
         self.record_member(&mut tx, by, Action::MemberJoin, new.account.user, None).await?;
         tx.commit().await?;
         Ok(AddUserOutcome::Done)
@@ -200,6 +210,11 @@ impl<'a> TeamStore<'a> {
         credentials::confirm(&mut tx, caller).await?;
         let before = members::snapshot(&mut tx, self.team, change.user).await?;
         let outcome = self.change_role(&mut tx, change, now).await?;
+        if outcome != MemberOutcome::Done {
+            return Ok(outcome);
+        }
+        let outcome =
+            members::change_filter(&mut tx, self.team, change.user, &change.filter).await?;
         if outcome != MemberOutcome::Done {
             return Ok(outcome);
         }

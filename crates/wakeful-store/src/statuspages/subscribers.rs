@@ -79,8 +79,8 @@ pub enum AddSubscriberOutcome {
     Done(SubscriberId),
     /// The address is subscribed.
     Known(SubscriberId),
-    /// Its owner has unsubscribed, and must confirm.
-    Unsubscribed,
+    /// It was unsubscribed, or rejects what is sent: its owner must confirm.
+    MustConfirm,
     /// It was asked for a confirmation too often.
     TooOften,
     /// The page has `MAX_SUBSCRIBERS`.
@@ -96,7 +96,7 @@ pub enum AddSubscriberOutcome {
 pub struct Imported {
     pub added: u32,
     pub known: u32,
-    /// Unsubscribed before.
+    /// Unsubscribed before, or bouncing.
     pub refused: u32,
 }
 
@@ -235,7 +235,7 @@ impl TeamStore<'_> {
             match self.store.insert_subscriber(&mut tx, self.team, &new, plan).await? {
                 AddSubscriberOutcome::Done(_) => imported.added += 1,
                 AddSubscriberOutcome::Known(_) => imported.known += 1,
-                AddSubscriberOutcome::Unsubscribed | AddSubscriberOutcome::TooOften => {
+                AddSubscriberOutcome::MustConfirm | AddSubscriberOutcome::TooOften => {
                     imported.refused += 1;
                 }
                 limit => return Ok(Err(limit)),
@@ -267,7 +267,8 @@ impl TeamStore<'_> {
         Ok(true)
     }
 
-    /// Deletes a subscriber with everything about it; false if the page has no such one.
+    /// Deletes a subscriber with everything about it; false if the page has no such one, or the
+    /// owner of an email address has unsubscribed: then an import could add it again.
     pub async fn delete_subscriber(
         &self,
         page: StatuspageId,
@@ -278,6 +279,7 @@ impl TeamStore<'_> {
         let deleted = within!(tx, |db| {
             sqlx::query(
                 "delete from subscribers where id = $1 and page_id = $2
+                 and (kind <> 'email' or ended is null)
                  and exists (select 1 from statuspages p where p.id = $2 and p.team_id = $3)",
             )
             .bind(id.uuid())

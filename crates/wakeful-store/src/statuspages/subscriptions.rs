@@ -147,7 +147,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Deletes subscriptions that were never confirmed, and those that ended before `ended`.
+    /// Deletes subscriptions that were not confirmed, and those that ended before `ended`.
     pub async fn prune_subscribers(&self, now: Millis, ended: Millis) -> Result<()> {
         write!(self, |db| {
             sqlx::query("delete from confirmation_mails where at <= $1")
@@ -156,10 +156,24 @@ impl Store {
                 .await
                 .map(drop)
         })?;
+        // Their owners were asked again, and did not confirm.
+        write!(self, |db| {
+            sqlx::query(
+                "update subscribers
+                 set state = 'unsubscribed', address = null, secret = null, token = null,
+                     token_until = null
+                 where state = 'pending' and token_until <= $1 and ended is not null",
+            )
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(drop)
+        })?;
         write!(self, |db| {
             sqlx::query(
                 "delete from subscribers
-                 where (state = 'pending' and token_until <= $1) or ended < $2",
+                 where (state = 'pending' and token_until <= $1)
+                 or (state = 'unsubscribed' and ended < $2)",
             )
             .bind(now.0)
             .bind(ended.0)
@@ -192,21 +206,23 @@ impl Store {
         if !is_there {
             return Ok(AddSubscriberOutcome::Missing);
         }
-        let known: Option<(Uuid, String)> = within!(*tx, |db| {
-            sqlx::query_as("select id, state from subscribers where digest = $1 and page_id = $2")
-                .bind(&digest.0[..])
-                .bind(subscriber.page.uuid())
-                .fetch_optional(db)
-                .await
+        let known: Option<(Uuid, String, Option<i64>)> = within!(*tx, |db| {
+            sqlx::query_as(
+                "select id, state, ended from subscribers where digest = $1 and page_id = $2",
+            )
+            .bind(&digest.0[..])
+            .bind(subscriber.page.uuid())
+            .fetch_optional(db)
+            .await
         })?;
-        let known = known.map(|(id, state)| (SubscriberId::from(id), state));
-        if let Some((id, state)) = &known {
-            match state.as_str() {
-                "active" => return Ok(AddSubscriberOutcome::Known(*id)),
-                "unsubscribed" if confirmation.is_none() => {
-                    return Ok(AddSubscriberOutcome::Unsubscribed);
-                }
-                _ => {}
+        let known = known.map(|(id, state, ended)| (SubscriberId::from(id), state, ended));
+        if let Some((id, state, ended)) = &known {
+            if state == "active" {
+                return Ok(AddSubscriberOutcome::Known(*id));
+            }
+            // One that was unsubscribed still is while its owner is asked again.
+            if confirmation.is_none() && (ended.is_some() || state == "bouncing") {
+                return Ok(AddSubscriberOutcome::MustConfirm);
             }
         }
         if let Some(confirmation) = confirmation
@@ -219,8 +235,8 @@ impl Store {
         {
             return Ok(limit);
         }
-        let id = known.as_ref().map_or(subscriber.id, |(id, _)| *id);
-        let is_bouncing = known.as_ref().is_some_and(|(_, state)| state == "bouncing");
+        let id = known.as_ref().map_or(subscriber.id, |(id, ..)| *id);
+        let is_bouncing = known.as_ref().is_some_and(|(_, state, _)| state == "bouncing");
         // One that bounces stays so until it is confirmed.
         let state = match confirmation {
             Some(_) if is_bouncing => SubscriberState::Bouncing,
@@ -236,7 +252,7 @@ impl Store {
                  on conflict (id) do update
                  set address = excluded.address, secret = excluded.secret, state = excluded.state,
                      settings = excluded.settings, token = excluded.token,
-                     token_until = excluded.token_until, ended = null, failures = 0,
+                     token_until = excluded.token_until, failures = 0,
                      confirmed = excluded.confirmed",
             )
             .bind(id.uuid())

@@ -187,7 +187,12 @@ async fn after_suspension(store: Store) {
     team.add_monitor(&site, &system()).await.unwrap();
     let (bob, eve, new) = (new_account(), new_account(), new_account());
     for account in [&bob, &eve] {
-        let member = NewMember { account, role: Some(Role::Admin), limit: None };
+        let member = NewMember {
+            account,
+            role: Some(Role::Admin),
+            filter: FilterChange::Unchanged,
+            limit: None,
+        };
         team.add_user(&member, by(id, ann, of_ann), &system(), NOW).await.unwrap();
     }
     let of_bob = session(id, bob.user);
@@ -204,10 +209,12 @@ async fn after_suspension(store: Store) {
         email: eve.email.clone(),
         password_hash: Some("known to bob".to_owned()),
         role: None,
+        filter: FilterChange::Unchanged,
         caller: bob.user,
         credential: by_bob.credential,
     };
-    let member = NewMember { account: &new, role: None, limit: None };
+    let member =
+        NewMember { account: &new, role: None, filter: FilterChange::Unchanged, limit: None };
 
     change_bob(None, true).await;
     assert_gone(&team.add_user(&member, by_bob, &system(), NOW).await);
@@ -224,7 +231,7 @@ async fn after_suspension(store: Store) {
     let change = BulkChange::default();
     assert_gone(&team.change_monitors(&edits, &change, None, Some(by_bob), &system()).await);
     let added = team.add_user(&member, by_bob, &system(), NOW).await.unwrap();
-    assert_eq!(added, AddUserOutcome::RoleTooHigh);
+    assert_eq!(added, AddUserOutcome::Refused(MemberOutcome::RoleTooHigh));
     let changed = team.change_user(&takeover, &system(), NOW).await.unwrap();
     assert_eq!(changed, MemberOutcome::RoleTooHigh);
     assert_eq!(account(&store, eve.user).await.password_hash, "-");
@@ -241,6 +248,7 @@ async fn changes(store: Store) {
         email: email.clone(),
         password_hash: Some(hash.to_owned()),
         role: None,
+        filter: FilterChange::Unchanged,
         caller: user,
         credential: Credential::Session(id),
     };
@@ -254,7 +262,7 @@ async fn changes(store: Store) {
     assert_gone(&team.change_user(&change(first, "by the first"), &system(), NOW).await);
     assert_eq!(account(&store, user).await.password_hash, "by the second");
     let bob = new_account();
-    let bob = NewMember { account: &bob, role: None, limit: None };
+    let bob = NewMember { account: &bob, role: None, filter: FilterChange::Unchanged, limit: None };
     assert_gone(&team.add_user(&bob, by(id, user, first), &system(), NOW).await);
     team.add_user(&bob, by(id, user, second.id), &system(), NOW).await.unwrap();
 }
@@ -360,6 +368,7 @@ async fn resets(store: Store) {
         email: EmailAddress::parse("new@example.com").unwrap(),
         password_hash: None,
         role: None,
+        filter: FilterChange::Unchanged,
         caller: user,
         credential: Credential::Session(first),
     };

@@ -1,4 +1,4 @@
-/** The user's own account: login, API keys, sessions. */
+/** The user's own account: login, API keys, sessions, teams. */
 import { Button } from "@mantine/core";
 import { useHasBilling } from "../../shared/api/membership";
 import { useTexts } from "../../shared/i18n";
@@ -11,6 +11,7 @@ import { ApiKeys } from "./api-keys";
 import { Contacts } from "./contacts";
 import { Mfa } from "./mfa";
 import { Sessions } from "./sessions";
+import { Teams } from "./teams";
 
 export function Component() {
   const t = useTexts();
@@ -22,6 +23,7 @@ export function Component() {
       <Contacts />
       <ApiKeys />
       <Sessions />
+      <Teams />
       {hasBilling && (
         <Panel title={t.billing.title} lead={t.billing.lead}>
           <Button variant="default" component={Link} to="/billing">

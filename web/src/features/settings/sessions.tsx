@@ -1,10 +1,11 @@
-/** The user's sessions, each with a button that ends it. */
+/** The user's sessions with their method and team, each with a button that ends it. */
 import { Button } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { DELETE, GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { logOut } from "../../shared/api/session";
+import { teamsQuery } from "../../shared/api/teams";
 import { useTexts } from "../../shared/i18n";
 import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
@@ -71,6 +72,10 @@ function Row({ session }: { session: Session }) {
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
+  // A later version may know other methods.
+  const methods: Record<string, string> & { other: string } = t.settings.methods;
+  const teams = useQuery(teamsQuery).data ?? [];
+  const team = teams.length > 1 ? teams.find(({ groupid }) => groupid === session.groupid) : undefined;
   const { browser, system } = parseUserAgent(session.agent);
   const what = browser === "" ? t.settings.unknownAgent : t.settings.session(browser, system);
   const end = async () => {
@@ -90,8 +95,8 @@ function Row({ session }: { session: Session }) {
       <div className={styles.words}>
         <strong title={session.agent}>{what}</strong>
         <span className={styles.quiet}>
-          {session.method === "key" && `${t.settings.byKey} · `}
-          {session.address} · {t.settings.sessionUsed} <Ago at={session.last_used} />
+          {methods[session.method] ?? methods.other}
+          {team && ` · ${team.name}`} · {session.address} · {t.settings.sessionUsed} <Ago at={session.last_used} />
         </span>
       </div>
       {session.current ? (

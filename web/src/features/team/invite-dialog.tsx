@@ -8,16 +8,16 @@ import { CopyLine } from "../../shared/ui/copy-line";
 import { Dialog } from "../../shared/ui/dialog";
 import { flag, useForm } from "../../shared/ui/form";
 import { ButtonRow, FormLayout, RequiredField, Rows } from "../../shared/ui/form-layout";
+import { filterFields, filterValues, type FilterValues } from "../../shared/ui/monitor-filter";
 import { MonitorFilterField } from "../../shared/ui/monitor-filter-field";
 import { showToast } from "../../shared/ui/toast";
 import type { Invitation } from "./data";
 import { RoleField } from "./role-field";
 import { mayHaveFilter, ROLES } from "./roles";
 
-interface Values {
+interface Values extends FilterValues {
   email: string;
   role: Role;
-  tags: string[];
   mail: boolean;
 }
 
@@ -33,9 +33,10 @@ export function InviteDialog({ invitation, close, saved }: Props) {
   const { mail_server } = useMe();
   const [link, setLink] = useState<string | null>(null);
   const mail = mail_server && (invitation?.mailed ?? true);
-  const form = useForm<Values>({ email: invitation?.email ?? "", role: "viewer", tags: [], mail }, async ({ email, role, tags, mail }) => {
-    const limited = mayHaveFilter(role) && tags.length > 0;
-    const wanted = invitation ? { invitationid: invitation.invitationid } : { email, role, ...(limited && { tags }) };
+  const initial = { email: invitation?.email ?? "", role: "viewer", mail, ...filterValues() } as const;
+  const form = useForm<Values>(initial, async ({ email, role, mail, ...limit }) => {
+    const limited = mayHaveFilter(role) && filterFields(limit);
+    const wanted = invitation ? { invitationid: invitation.invitationid } : { email, role, ...limited };
     const answer = await unwrap(POST("/api/v1/invitation/save", { body: { ...wanted, mail } }));
     await saved();
     if (answer.link !== undefined) return setLink(answer.link);

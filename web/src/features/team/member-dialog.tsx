@@ -6,6 +6,7 @@ import { useTexts } from "../../shared/i18n";
 import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
 import { FormLayout, PasswordField, RequiredField } from "../../shared/ui/form-layout";
+import { filterChange, filterValues } from "../../shared/ui/monitor-filter";
 import { MonitorFilterField } from "../../shared/ui/monitor-filter-field";
 import { showToast } from "../../shared/ui/toast";
 import { RoleField } from "./role-field";
@@ -22,23 +23,20 @@ interface Props {
 export function MemberDialog({ user, close, saved }: Props) {
   const t = useTexts();
   const me = useMe();
-  const before = user?.monitor_filter?.tags ?? [];
   // Accounts with teams of their own have their own address and password.
   const hasAccountFields = !user || user.managed || user.userid === me.userid;
   const form = useForm(
-    { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? "viewer", tags: before },
-    async ({ email, password1, password2, role, tags }) => {
+    { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? "viewer", ...filterValues(user?.monitor_filter) },
+    async ({ email, password1, password2, role, ...limit }) => {
       const body = {
         ...(user && { userid: user.userid }),
         email,
         ...(role !== user?.role && { role }),
         ...((!user || password1 !== "") && { password1, password2 }),
+        // In the same call: a member is never without the limit.
+        ...(mayHaveFilter(role) && filterChange(user?.monitor_filter, limit)),
       };
-      const { userid } = await unwrap(POST("/api/v1/team/save", { body }));
-      if (mayHaveFilter(role) && tags.join() !== before.join()) {
-        const filter = tags.length > 0 ? { tags } : { monitor_filter: null };
-        await unwrap(POST("/api/v1/member/save", { body: { userid, ...filter } }));
-      }
+      await unwrap(POST("/api/v1/team/save", { body }));
       showToast(user ? t.team.saved(email) : t.team.added(email));
       await saved();
       close();

@@ -2941,7 +2941,8 @@ export interface paths {
         put?: never;
         /**
          * Adds a subscriber, or changes what the one with the given `subscriberid` receives. Without
-         *     `consent`, an email address must be confirmed by its owner.
+         *     `consent`, an email address must be confirmed by its owner; also with it, if the address was
+         *     unsubscribed in the last 90 days or bounces.
          */
         post: operations["post_statuspage_subscriber_save"];
         delete?: never;
@@ -2977,7 +2978,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes a subscriber with everything that is known about it. */
+        /**
+         * Deletes a subscriber with everything that is known about it. An email address whose owner has
+         *     unsubscribed was deleted then; that it was unsubscribed is remembered for 90 days.
+         */
         delete: operations["delete_statuspage_subscriber_delete"];
         options?: never;
         head?: never;
@@ -3012,7 +3016,7 @@ export interface paths {
         put?: never;
         /**
          * Adds up to 1,000 subscribers whose consent the team has in writing. Addresses that were
-         *     unsubscribed in the last 90 days are not added.
+         *     unsubscribed in the last 90 days, or bounce, are not added.
          */
         post: operations["post_statuspage_subscribers_import"];
         delete?: never;
@@ -4673,7 +4677,7 @@ export interface components {
             message: string;
             /**
              * Format: int32
-             * @description Unsubscribed before: they must subscribe again themselves.
+             * @description Unsubscribed before, or bouncing: their owners must confirm again.
              */
             refused: number;
             success: boolean;
@@ -7842,11 +7846,19 @@ export interface components {
         SaveUser: {
             /** Format: email */
             email: string;
+            monitor_filter?: components["schemas"]["MonitorFilter"] | null;
+            /** @description Limits a viewer or responder to these monitors; not together with `tags`. Up to 100 ids. */
+            monitors?: string[] | null;
             /** @description Required for a new user; omit both fields to retain a user's password. */
             password1?: string | null;
             /** @description Must equal password1. */
             password2?: string | null;
             role?: components["schemas"]["Role"] | null;
+            /**
+             * @description Limits a viewer or responder to monitors with one of these tags; not together with
+             *     `monitors`. Comma-separated tags, or an array of strings. Up to 20.
+             */
+            tags?: string[] | null;
             userid?: string | null;
         };
         /** @description The webhook that messages are posted to. */
@@ -28638,6 +28650,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The owner of the email address has unsubscribed */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -294,6 +294,15 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be 60 to 86400", "Wählen Sie einen Zeitpunkt zwischen einer Minute und einem Tag ab jetzt."],
   ["must be a member of the team", "Wählen Sie ein Mitglied Ihres Teams."],
   [
+    "was unsubscribed or rejects messages; its owner must subscribe again",
+    "Diese Adresse wurde abgemeldet oder lehnt Nachrichten ab. Der Inhaber muss sie selbst wieder anmelden.",
+  ],
+  [
+    "has unsubscribed; this is remembered for 90 days, without the address",
+    "Dieser Abonnent hat sich abgemeldet. Das wird 90 Tage lang gespeichert.",
+  ],
+  ["must be a member who may see the monitor", "Wählen Sie ein Mitglied, das den Monitor sehen darf."],
+  [
     "must select fewer monitors: this would change too much at once",
     "Wählen Sie weniger Monitore aus: Das würde zu viel auf einmal ändern.",
   ],

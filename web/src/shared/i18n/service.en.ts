@@ -260,6 +260,15 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be 60 to 2592000", "Choose a time between one minute and 30 days from now."],
   ["must be 60 to 86400", "Choose a time between one minute and a day from now."],
   ["must be a member of the team", "Choose a member of your team."],
+  [
+    "was unsubscribed or rejects messages; its owner must subscribe again",
+    "This address was unsubscribed or rejects messages. Its owner must subscribe again.",
+  ],
+  [
+    "has unsubscribed; this is remembered for 90 days, without the address",
+    "This subscriber has unsubscribed, which is remembered for 90 days.",
+  ],
+  ["must be a member who may see the monitor", "Choose a member who may see the monitor."],
   ["must select fewer monitors: this would change too much at once", "Select fewer monitors: this would change too much at once."],
   ["must be a time such as 2026-03-29T02:30, or one with an offset or Z", "Enter a date and time."],
   ["must be in the years {} to {}", "Choose a year from {} to {}."],

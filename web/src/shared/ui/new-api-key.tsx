@@ -8,9 +8,10 @@ import { CopyLine } from "./copy-line";
 import { Dialog } from "./dialog";
 import { useForm } from "./form";
 import { ButtonRow, FormLayout, RequiredField, Rows } from "./form-layout";
+import { filterFields, filterValues, type FilterValues } from "./monitor-filter";
 import { MonitorFilterField } from "./monitor-filter-field";
 
-type Values = { name: string; scope: Scope; expires: string; tags: string[] };
+type Values = FilterValues & { name: string; scope: Scope; expires: string };
 type KeyPair = { apikey: string; enckey: string };
 
 const SCOPES: readonly Scope[] = ["full", "editor", "responder", "viewer", "push", "audit"];
@@ -35,9 +36,9 @@ export function NewApiKeyDialog({ title, fullScope, scopeHelp, audits, create, c
   // The most days that the team allows; 0 for no limit.
   const { key_days: max = 0 } = useTeam() ?? {};
   const [pair, setPair] = useState<KeyPair | null>(null);
-  const form = useForm<Values>({ name: "", scope: "full", expires: "", tags: [] }, async ({ name, scope, expires, tags }) => {
-    const limited = !UNFILTERED.includes(scope) && tags.length > 0;
-    const { apikey = "", enckey = "" } = await create({ name, scope, ...(expires && { expires }), ...(limited && { tags }) });
+  const form = useForm<Values>({ name: "", scope: "full", expires: "", ...filterValues() }, async ({ name, scope, expires, ...limit }) => {
+    const limited = !UNFILTERED.includes(scope) && filterFields(limit);
+    const { apikey = "", enckey = "" } = await create({ name, scope, ...(expires && { expires }), ...limited });
     setPair({ apikey, enckey });
     await created();
   });

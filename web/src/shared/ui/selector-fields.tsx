@@ -11,7 +11,7 @@ import styles from "./fields.module.css";
 import { SegmentedControl } from "./segmented-control";
 
 /** How many monitors the list offers at once; the others are found by name. */
-const MAX_OPTIONS = 100;
+export const MAX_OPTIONS = 100;
 
 /** The monitors of the team as options; those that were deleted are shown by their ids. */
 export function useMonitorOptions(chosen: readonly string[]) {

@@ -5,6 +5,7 @@ use tokio::time::Instant;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::NotifierId;
 use wakeful_core::notifications::notifier::{Delivery, DigestRoute, Notifier};
+use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::time::Millis;
 use wakeful_store::{ClaimedDelivery, DeliveryClaim};
 
@@ -15,6 +16,9 @@ use crate::{Engine, Result};
 const UNUSABLE_WAIT: Duration = Duration::from_secs(60);
 /// The pause after a failure of the store.
 const STORE_RETRY_PAUSE: Duration = Duration::from_secs(5);
+
+/// Why a message to a user fails.
+pub(super) const NO_MEMBER: &str = "the user is suspended or no longer a member of the team";
 
 /// How an attempt ended, as far as the dispatcher is concerned.
 pub(super) enum Completion {
@@ -75,6 +79,30 @@ async fn send(engine: &Engine, notifier: &Notifier, work: Work) -> Result<Comple
             service::deliver(engine, notifier, crashes).await
         }
         (Work::Digest { .. }, Delivery::Single) => Ok(Completion::Done),
+    }
+}
+
+/// What a message of a personal notifier fails with while its user may not receive it.
+pub(super) async fn refusal(engine: &Engine, notifier: &Notifier) -> Option<Outcome> {
+    match engine.is_withheld(notifier).await {
+        Ok(false) => None,
+        Ok(true) => Some(Outcome::Refused(NO_MEMBER.to_owned())),
+        Err(error) => {
+            let id = notifier.id;
+            tracing::warn!(notifier.id = %id, error = %ErrorChain(&error), "finding the user of notifier {id} failed, the message is retried");
+            Some(Outcome::failed("the user of the notifier could not be determined"))
+        }
+    }
+}
+
+impl Engine {
+    /// Whether the user of a personal notifier is suspended, or no longer in the team. Their
+    /// messages may have been queued before that.
+    pub(in crate::notifications) async fn is_withheld(&self, notifier: &Notifier) -> Result<bool> {
+        match notifier.owner {
+            Some(owner) => Ok(self.account_spec(notifier.team, owner).await?.is_none()),
+            None => Ok(false),
+        }
     }
 }
 

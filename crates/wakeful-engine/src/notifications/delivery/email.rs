@@ -12,7 +12,7 @@ use wakeful_outbound::notify::email_template::{self, Envelope};
 use wakeful_outbound::notify::{Attempt, account, email};
 
 use super::LEASE;
-use super::attempt::Completion;
+use super::attempt::{Completion, NO_MEMBER, refusal};
 use super::limits::{Budget, MAX_DIGEST, budget, chunk_len, count_limited, waits_until};
 use super::outcome::{Bundle, record_outcome, release_claims};
 use super::survive::{defect, survived, without_crashed};
@@ -122,6 +122,9 @@ async fn hand_over(
     }
     match route {
         MailRoute::Server(spec) => {
+            if let Some(outcome) = refusal(engine, notifier).await {
+                return Ok(outcome.into());
+            }
             let message = compose(engine, spec.into(), notifier, events).await?;
             Ok(email::deliver(engine.net(), spec, &message, left).await)
         }
@@ -137,8 +140,7 @@ async fn mail_to_account(
     events: &[Event],
 ) -> Result<Attempt> {
     let Some(spec) = engine.account_spec(notifier.team, spec.user).await? else {
-        let why = "the user is suspended or no longer a member of the team";
-        return Ok(Outcome::Refused(why.to_owned()).into());
+        return Ok(Outcome::Refused(NO_MEMBER.to_owned()).into());
     };
     let mail = engine.service_mail();
     let message = compose(engine, mail.envelope(&spec), notifier, events).await?;

@@ -11,7 +11,7 @@ use wakeful_outbound::notify::{self, Attempt, Message, digest};
 use wakeful_store::{ClaimedDelivery, LimitedClaim, MessageLimit};
 
 use super::LEASE;
-use super::attempt::{ClaimedMessage, Completion};
+use super::attempt::{ClaimedMessage, Completion, refusal};
 use super::limits::{
     Budget, MAX_DIGEST, MAX_PER_MINUTE, MINUTE, budget, chunk_len, count_limited, waits_until,
 };
@@ -131,13 +131,16 @@ async fn send_digest(
     // They wait for the same recipients.
     let left = bundles.first().and_then(|bundle| bundle.remaining_recipients());
     let browsers = engine.browsers(notifier, left).await;
+    let refused = refusal(engine, notifier).await;
     if !engine.cluster().lease_held_since(claimed_at) {
         // This node stalled after its claim, and another may have sent the message.
         release_claims(engine, &bundles).await;
         return Completion::Done;
     }
     let events: Vec<Event> = bundles.iter().filter_map(|bundle| bundle.event.clone()).collect();
-    let attempt = if events.is_empty() {
+    let attempt = if let Some(outcome) = refused {
+        outcome.into()
+    } else if events.is_empty() {
         Outcome::Refused("the stored events cannot be read".to_owned()).into()
     } else {
         for event in &events {

@@ -13,7 +13,7 @@ use wakeful_core::time::Millis;
 use wakeful_outbound::notify::{self, Attempt, Message};
 use wakeful_store::NewThread;
 
-use super::attempt::{ClaimedMessage, Completion};
+use super::attempt::{ClaimedMessage, Completion, refusal};
 use super::outcome::{Bundle, record_outcome, release_claims};
 use super::survive::{defect, survived};
 use crate::{Engine, failpoint};
@@ -37,14 +37,16 @@ pub(super) async fn deliver(
         None => None,
     };
     let browsers = engine.browsers(notifier, bundle.remaining_recipients()).await;
+    let refused = refusal(engine, notifier).await;
     if !engine.cluster().lease_held_since(claimed_at) {
         // This node stalled after its claim, and another may have sent the message.
         release_claims(engine, &[bundle]).await;
         return Completion::Done;
     }
-    let attempt = match &event {
-        None => Outcome::Refused("the stored event cannot be read".to_owned()).into(),
-        Some(event) => {
+    let attempt = match (refused, &event) {
+        (Some(outcome), _) => outcome.into(),
+        (None, None) => Outcome::Refused("the stored event cannot be read".to_owned()).into(),
+        (None, Some(event)) => {
             failpoint::with("while-sending", &event.text);
             let link = engine.details_url(event);
             let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);

@@ -146,6 +146,9 @@ function Row({ subscriber, pageid, edit }: RowProps) {
   const [deleting, setDeleting] = useState(false);
   const { kind, state, source, created, last_delivery, failures } = subscriber;
   const address = subscriber.address || texts.erased;
+  const mayChange = state !== "unsubscribed";
+  // That an address was unsubscribed is remembered.
+  const mayDelete = mayChange || kind !== "email";
   return (
     <>
       <ListRow
@@ -153,16 +156,18 @@ function Row({ subscriber, pageid, edit }: RowProps) {
         face={kind === "email" ? <Mail /> : <Hook />}
         badges={<Badge tone={tones[state]}>{texts.states[state]}</Badge>}
         menu={
-          <>
-            {state !== "unsubscribed" && (
-              <Menu.Item leftSection={<Pencil />} onClick={edit}>
-                {t.statuspages.edit}
+          mayDelete && (
+            <>
+              {mayChange && (
+                <Menu.Item leftSection={<Pencil />} onClick={edit}>
+                  {t.statuspages.edit}
+                </Menu.Item>
+              )}
+              <Menu.Item leftSection={<Trash />} color="red" onClick={() => setDeleting(true)}>
+                {t.monitors.delete}
               </Menu.Item>
-            )}
-            <Menu.Item leftSection={<Trash />} color="red" onClick={() => setDeleting(true)}>
-              {t.monitors.delete}
-            </Menu.Item>
-          </>
+            </>
+          )
         }
       >
         {texts.kinds[kind]} · {texts.sources[source]} · <Moment at={created} />
