@@ -275,6 +275,64 @@ both_databases! {
         assert!(refused.text.contains('p'), "{}", refused.text);
     }
 
+    async fn an_outage_soon_after_an_acknowledged_one_is_reported_by_a_step(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 600, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy})).await;
+        scene.report(&job, "down").await;
+        scene.receiver.wait_for_hooks(1).await;
+        scene.delivered(&["hook"]).await;
+        scene.act("acknowledge", &json!({})).await.ok();
+        scene.receiver.wait_for_hooks(2).await;
+        scene.app.clock.advance(Duration::from_secs(60));
+        scene.report(&job, "up").await;
+        scene.receiver.wait_for_hooks(3).await;
+        scene.app.clock.advance(Duration::from_secs(180));
+        scene.report(&job, "down").await;
+        let hooks = scene.receiver.wait_for_hooks(4).await;
+        assert_eq!(hooks[3].json()["type"], "monitor.down");
+        let alert = scene.alert().await["alert"].clone();
+        assert_eq!((&alert["status"], &alert["next_step"]), (&json!("acknowledged"), &Value::Null));
+        scene.app.clock.advance(Duration::from_secs(600));
+        scene.report(&job, "down").await;
+        scene.later(0).await;
+        assert_eq!(scene.messages().await, ["hook monitor.down"], "the next step is a follow-up");
+        assert_eq!(scene.notes("escalated").await, ["step 1: hook"]);
+    }
+
+    async fn flapping_is_escalated_by_the_policy_of_the_monitor(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 60, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy, "flap_outages": 2, "flap_within": 600})).await;
+        for (status, count) in [("down", 1), ("up", 2)] {
+            scene.report(&job, status).await;
+            scene.receiver.wait_for_hooks(count).await;
+            scene.app.clock.advance(Duration::from_secs(10));
+        }
+        scene.report(&job, "down").await;
+        scene.later(1).await;
+        let hooks = scene.receiver.wait_for_hooks(3).await;
+        assert_eq!(hooks[2].json()["type"], "monitor.flapping");
+        // It is up when the next step is due.
+        scene.report(&job, "up").await;
+        scene.later(60).await;
+        let event = scene.receiver.wait_for_hooks(4).await[3].json();
+        assert_eq!((&event["type"], &event["data"]["step"]), (&json!("alert.escalated"), &json!(2)));
+        let text = text(&event["text"]);
+        assert!(text.starts_with("[job] still flapping after "), "{text}");
+        assert!(text.contains(", step 2: 2 outages in "), "{text}");
+        let tried = json!({"monitorid": job, "kind": "flapping"});
+        let tried = scene.ann.client.post("routing/try", &tried).await.ok();
+        assert_eq!(tried["notified"][0]["why"], "step 1 of x");
+        scene.later(300).await;
+        let hooks = scene.receiver.wait_for_hooks(5).await;
+        assert_eq!(hooks[4].json()["type"], "monitor.steady");
+    }
+
     async fn members_who_may_not_see_a_monitor_are_not_notified_of_its_outages(setup: Setup) {
         let scene = Scene::new(setup).await;
         let (app, ann) = (&scene.app, &scene.ann);

@@ -52,6 +52,12 @@ impl AlertKind {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
     }
 
+    /// Whether its alerts are followed by the steps of a policy.
+    #[must_use]
+    pub fn is_escalated(self) -> bool {
+        matches!(self, Self::Outage | Self::Flapping)
+    }
+
     /// The severity of a new alert of this kind, for a monitor with this severity: what is not an
     /// outage is a warning. A certificate becomes more urgent when it is about to expire.
     #[must_use]

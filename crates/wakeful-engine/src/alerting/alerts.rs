@@ -357,7 +357,8 @@ fn has_hidden_link(alert: &ListedAlert) -> bool {
 /// Whether a step follows unless somebody responds.
 fn is_escalated(listed: &ListedAlert) -> bool {
     let state = &listed.state;
-    let is_answered = state.acknowledged.is_some() || state.resolved.is_some();
+    let is_acknowledged = state.acknowledged.is_some() && !state.unreported;
+    let is_answered = is_acknowledged || state.resolved.is_some();
     let is_over = listed.alert.ended.is_some() || state.closed || state.paused_at.is_some();
     state.escalation.is_some() && !is_answered && !is_over
 }

@@ -4,7 +4,6 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use wakeful_core::alerting::alert::AlertKind;
 use wakeful_core::alerting::state::Routed;
 use wakeful_core::alerting::step::PolicyContext;
 use wakeful_core::contacts::{self, ContactTarget};
@@ -121,7 +120,7 @@ impl TeamResponders {
     }
 
     fn policy_of(&self, alert: &DueAlert, stored: &StoredMonitor) -> Option<&Policy> {
-        if alert.facts.kind != AlertKind::Outage {
+        if !alert.facts.kind.is_escalated() {
             return None;
         }
         let routed = alert.state.route.as_ref().and_then(|route| route.policy);

@@ -212,8 +212,7 @@ impl Engine {
             let message = TriedMessage { at, notifier, why, waits_until };
             notified.add(Some(RecipientAddress::Notifier(id)), message);
         }
-        let is_outage = tried.kind == AlertKind::Outage;
-        let policy = route.policy.or(monitor.policy).filter(|_| is_outage);
+        let policy = route.policy.or(monitor.policy).filter(|_| tried.kind.is_escalated());
         let policy = policy.and_then(|id| responders.policies.get(&id));
         if let Some(policy) = policy {
             for (to, message) in steps_of(policy, &responders, &notifiers, &monitor, severity, at) {
