@@ -275,6 +275,45 @@ both_databases! {
         assert!(refused.text.contains('p'), "{}", refused.text);
     }
 
+    async fn a_step_reaches_nobody_if_the_rules_of_its_notifiers_let_no_message_through(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let client = &scene.ann.client;
+        // The clock of a test starts at 09:30Z.
+        let quiet = json!({"time_zone": "UTC", "hours": [{"from": "09:00", "to": "10:00"}],
+            "except": "critical", "then": "drop"});
+        let mut others = Vec::new();
+        for (name, rules) in [("ends", json!({"events": ["monitor.up"]})), ("quiet", json!({"quiet": quiet})),
+            ("facts", json!({"events": ["monitor.down", "monitor.up"]}))] {
+            let mut body = json!({"name": name, "type": "webhook", "webhook": {"url": scene.receiver.url}});
+            body.as_object_mut().unwrap().extend(rules.as_object().unwrap().clone());
+            others.push(client.post("notifier/save", &body).await.json()["notifierid"].clone());
+        }
+        let to = |notifier: &Value| json!([{"notifierid": notifier}]);
+        let hook = json!(scene.hook);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"notify": to(&others[0])}, {"after": 3600, "notify": to(&others[1])},
+            {"after": 3600, "notify": to(&others[2])}, {"after": 600, "notify": to(&others[2])},
+            {"after": 3600, "notify": to(&hook)}]})).await;
+        let job = scene.job(&json!({"policyid": policy, "severity": "warning"})).await;
+        let tried = client.post("routing/try", &json!({"monitorid": job})).await.ok();
+        let notified: Vec<(String, String)> = tried["notified"].as_array().unwrap().iter()
+            .map(|one| (text(&one["notifier"]), text(&one["at"]))).collect();
+        let expected = [("facts", "09:30:00"), ("hook", "09:40:00")]
+            .map(|(name, at)| (name.to_owned(), format!("2026-11-15T{at}.000Z")));
+        assert_eq!(notified, expected);
+        scene.report(&job, "down").await;
+        assert_eq!(scene.messages().await, ["facts monitor.down"]);
+        assert_eq!(scene.notes("nobody").await, ["step 1", "step 2"]);
+        assert_eq!(scene.notes("escalated").await, ["step 3: facts"]);
+        // It has the outage, and gets no escalation.
+        assert_eq!(scene.alert().await["alert"]["next_step"]["notifies"], json!([]));
+        scene.app.clock.advance(Duration::from_secs(600));
+        scene.report(&job, "down").await;
+        scene.later(0).await;
+        assert_eq!(scene.messages().await, ["facts monitor.down", "hook monitor.down"]);
+        assert_eq!(scene.notes("nobody").await, ["step 1", "step 2", "step 4"]);
+    }
+
     async fn an_outage_soon_after_an_acknowledged_one_is_reported_by_a_step(setup: Setup) {
         let scene = Scene::new(setup).await;
         let to_hook = json!([{"notifierid": scene.hook}]);
