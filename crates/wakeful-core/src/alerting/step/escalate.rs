@@ -68,8 +68,8 @@ impl Decision<'_> {
         self.state.escalation = self.state.escalation.map(|position| position.stopped(at));
     }
 
-    /// An outage that opened acknowledged is a fact for those whom only the policy notifies: its
-    /// steps are taken until one of them has reported it. Returns when the next one is due.
+    /// An outage that opened acknowledged is a fact, also for those that only the policy notifies:
+    /// its steps are taken until one of them has reported it. Returns when the next one is due.
     pub(super) fn report_by_step(&mut self) -> Option<Millis> {
         if !self.state.unreported || self.state.acknowledged.is_none() {
             return None;
