@@ -80,13 +80,15 @@ pub struct Position {
     /// How often the escalation has begun again: messages of each time are different ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restarts: u32,
-    /// Since when the monitor is inactive.
+    /// Since when no time passes for the next step. Earlier versions stored this for inactive
+    /// monitors only, hence the name.
     #[serde(
         default,
+        rename = "inactive_since",
         with = "serde_millis::maybe_instant",
         skip_serializing_if = "Option::is_none"
     )]
-    pub inactive_since: Option<Millis>,
+    pub stopped_since: Option<Millis>,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -121,7 +123,7 @@ impl Position {
             from: now,
             reached: false,
             restarts: 0,
-            inactive_since: None,
+            stopped_since: None,
         }
     }
 
@@ -133,10 +135,17 @@ impl Position {
         Self { restarts: self.restarts + 1, ..Self::start(policy.id, from) }
     }
 
-    /// The same position after a time in which nothing was due.
+    /// No time passes for the next step from then on, unless that is so already.
     #[must_use]
-    pub fn shifted(self, by: Duration) -> Self {
-        Self { from: self.from.after(by), ..self }
+    pub fn stopped(self, at: Millis) -> Self {
+        Self { stopped_since: self.stopped_since.or(Some(at)), ..self }
+    }
+
+    /// Time passes again: the next step is due after what was left when it stopped.
+    #[must_use]
+    pub fn resumed(self, now: Millis) -> Self {
+        let stopped = self.stopped_since.map_or(Duration::ZERO, |since| now.since(since));
+        Self { from: self.from.after(stopped), stopped_since: None, ..self }
     }
 }
 
@@ -298,6 +307,15 @@ mod tests {
         let position = Position::start(policy.id, at(0)).restarted(&policy, at(5_000));
         assert_eq!(policy.next(&position), Some((at(5_000), 0, 0)));
         assert_eq!(position.restarts, 1);
+    }
+
+    #[test]
+    fn time_that_stops_for_several_reasons_stops_once() {
+        let policy = policy(&[0, 600], 0, 60);
+        let position = policy.advance(&Position::start(policy.id, at(0)), |_| true, at(0)).position;
+        let stopped = position.stopped(at(100)).stopped(at(300));
+        assert_eq!(policy.next(&stopped.resumed(at(1_000))), Some((at(1_500), 0, 1)));
+        assert_eq!(position.resumed(at(1_000)), position, "it has not stopped");
     }
 
     #[test]

@@ -184,7 +184,7 @@ fn string_length(bytes: &[u8], escapes: usize) -> usize {
                 // The string around it ends.
                 return at;
             }
-            // Otherwise the quote is escaped once more than the one at the beginning.
+            // Otherwise the quote is escaped more often than the one at the beginning.
             if (found - escapes).is_multiple_of(2 * (escapes + 1)) {
                 return at + found + 1;
             }

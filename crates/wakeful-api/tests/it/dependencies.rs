@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::time::Millis;
 use wakeful_engine::alerting::{maintenance_clock, processor};
 use wakeful_testkit::{App, Client, Receiver, User, both_databases, until};
 
@@ -81,6 +82,18 @@ impl Team {
     async fn alert(&self, monitor: &str) -> Value {
         let alerts = self.client().get(&format!("alerts?monitorid={monitor}")).await.ok();
         alerts["alerts"][0].clone()
+    }
+
+    /// When the next escalation step of a monitor's alert is due, once that is known or, with
+    /// `is_paused`, once its steps have paused. No time passes meanwhile.
+    async fn next_step(&self, monitor: &str, is_paused: bool) -> Option<Millis> {
+        until("the next step", async || {
+            self.later(Duration::ZERO).await;
+            let next = self.alert(monitor).await["next_step"]["at"].clone();
+            let next = next.as_str().map(|text| Millis::parse(text).unwrap());
+            (next.is_none() == is_paused).then_some(next)
+        })
+        .await
     }
 }
 
@@ -191,6 +204,44 @@ both_databases! {
         let sent = team.sent(5).await;
         let is_recovery = |one: &(String, String, Value)| one.0 == "monitor.up" && one.1 == "web";
         assert!(sent.iter().any(is_recovery));
+        team.app.stop().await;
+    }
+
+    async fn steps_pause_at_once_when_a_parent_goes_down_and_continue_when_it_is_up_or_off(setup: Setup) {
+        let team = Team::start(setup).await;
+        let client = team.client();
+        let hook = client.get("notifiers").await.ok()["notifiers"][0]["notifierid"].clone();
+        let policy = json!({"name": "x", "steps": [{"after": 0, "notify": [{"notifierid": hook}]},
+            {"after": 3600, "notify": [{"notifierid": hook}]}]});
+        let policy = client.post("policy/save", &policy).await.ok()["policy"]["policyid"].clone();
+        let daily = json!({"heartbeat_interval": 86400});
+        let (router, switch) = (team.job("router", &daily).await, team.job("switch", &daily).await);
+        let web = with(&daily, &json!({"depends_on": [router, switch], "policyid": policy}));
+        let web = team.job("web", &web).await;
+        team.report(&web, "down").await;
+        let first = team.next_step(&web, false).await.unwrap();
+        for monitor in [&router, &switch] {
+            team.report(monitor, "up").await;
+        }
+        // Each parent is down for 200 s.
+        for monitor in [&router, &switch] {
+            team.report(monitor, "down").await;
+            assert_eq!(team.next_step(&web, true).await, None);
+            team.app.clock.advance(Duration::from_secs(199));
+            team.report(monitor, "up").await;
+            team.next_step(&web, false).await;
+        }
+        assert_eq!(team.next_step(&web, false).await, Some(first.after(Duration::from_secs(400))));
+        // One that is turned off hides nothing.
+        for (monitor, call, off) in [
+            (&router, "monitor/save", json!({"monitorid": router, "isactive": false})),
+            (&switch, "monitors/change", json!({"ids": [switch], "isactive": false})),
+        ] {
+            team.report(monitor, "down").await;
+            team.next_step(&web, true).await;
+            client.post(call, &off).await.ok();
+            team.next_step(&web, false).await;
+        }
         team.app.stop().await;
     }
 

@@ -275,6 +275,103 @@ both_databases! {
         assert!(refused.text.contains('p'), "{}", refused.text);
     }
 
+    async fn a_step_reaches_nobody_if_the_rules_of_its_notifiers_let_no_message_through(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let client = &scene.ann.client;
+        // The clock of a test starts at 09:30Z.
+        let quiet = json!({"time_zone": "UTC", "hours": [{"from": "09:00", "to": "10:00"}],
+            "except": "critical", "then": "drop"});
+        let mut others = Vec::new();
+        for (name, rules) in [("ends", json!({"events": ["monitor.up"]})), ("quiet", json!({"quiet": quiet})),
+            ("facts", json!({"events": ["monitor.down", "monitor.up"]}))] {
+            let mut body = json!({"name": name, "type": "webhook", "webhook": {"url": scene.receiver.url}});
+            body.as_object_mut().unwrap().extend(rules.as_object().unwrap().clone());
+            others.push(client.post("notifier/save", &body).await.json()["notifierid"].clone());
+        }
+        let to = |notifier: &Value| json!([{"notifierid": notifier}]);
+        let hook = json!(scene.hook);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"notify": to(&others[0])}, {"after": 3600, "notify": to(&others[1])},
+            {"after": 3600, "notify": to(&others[2])}, {"after": 600, "notify": to(&others[2])},
+            {"after": 3600, "notify": to(&hook)}]})).await;
+        let job = scene.job(&json!({"policyid": policy, "severity": "warning"})).await;
+        let tried = client.post("routing/try", &json!({"monitorid": job})).await.ok();
+        let notified: Vec<(String, String)> = tried["notified"].as_array().unwrap().iter()
+            .map(|one| (text(&one["notifier"]), text(&one["at"]))).collect();
+        let expected = [("facts", "09:30:00"), ("hook", "09:40:00")]
+            .map(|(name, at)| (name.to_owned(), format!("2026-11-15T{at}.000Z")));
+        assert_eq!(notified, expected);
+        scene.report(&job, "down").await;
+        assert_eq!(scene.messages().await, ["facts monitor.down"]);
+        assert_eq!(scene.notes("nobody").await, ["step 1", "step 2"]);
+        assert_eq!(scene.notes("escalated").await, ["step 3: facts"]);
+        // It has the outage, and gets no escalation.
+        assert_eq!(scene.alert().await["alert"]["next_step"]["notifies"], json!([]));
+        scene.app.clock.advance(Duration::from_secs(600));
+        scene.report(&job, "down").await;
+        scene.later(0).await;
+        assert_eq!(scene.messages().await, ["facts monitor.down", "hook monitor.down"]);
+        assert_eq!(scene.notes("nobody").await, ["step 1", "step 2", "step 4"]);
+    }
+
+    async fn an_outage_soon_after_an_acknowledged_one_is_reported_by_a_step(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 600, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy})).await;
+        scene.report(&job, "down").await;
+        scene.receiver.wait_for_hooks(1).await;
+        scene.delivered(&["hook"]).await;
+        scene.act("acknowledge", &json!({})).await.ok();
+        scene.receiver.wait_for_hooks(2).await;
+        scene.app.clock.advance(Duration::from_secs(60));
+        scene.report(&job, "up").await;
+        scene.receiver.wait_for_hooks(3).await;
+        scene.app.clock.advance(Duration::from_secs(180));
+        scene.report(&job, "down").await;
+        let hooks = scene.receiver.wait_for_hooks(4).await;
+        assert_eq!(hooks[3].json()["type"], "monitor.down");
+        let alert = scene.alert().await["alert"].clone();
+        assert_eq!((&alert["status"], &alert["next_step"]), (&json!("acknowledged"), &Value::Null));
+        scene.app.clock.advance(Duration::from_secs(600));
+        scene.report(&job, "down").await;
+        scene.later(0).await;
+        assert_eq!(scene.messages().await, ["hook monitor.down"], "the next step is a follow-up");
+        assert_eq!(scene.notes("escalated").await, ["step 1: hook"]);
+    }
+
+    async fn flapping_is_escalated_by_the_policy_of_the_monitor(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 60, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy, "flap_outages": 2, "flap_within": 600})).await;
+        for (status, count) in [("down", 1), ("up", 2)] {
+            scene.report(&job, status).await;
+            scene.receiver.wait_for_hooks(count).await;
+            scene.app.clock.advance(Duration::from_secs(10));
+        }
+        scene.report(&job, "down").await;
+        scene.later(1).await;
+        let hooks = scene.receiver.wait_for_hooks(3).await;
+        assert_eq!(hooks[2].json()["type"], "monitor.flapping");
+        // It is up when the next step is due.
+        scene.report(&job, "up").await;
+        scene.later(60).await;
+        let event = scene.receiver.wait_for_hooks(4).await[3].json();
+        assert_eq!((&event["type"], &event["data"]["step"]), (&json!("alert.escalated"), &json!(2)));
+        let text = text(&event["text"]);
+        assert!(text.starts_with("[job] still flapping after "), "{text}");
+        assert!(text.contains(", step 2: 2 outages in "), "{text}");
+        let tried = json!({"monitorid": job, "kind": "flapping"});
+        let tried = scene.ann.client.post("routing/try", &tried).await.ok();
+        assert_eq!(tried["notified"][0]["why"], "step 1 of x");
+        scene.later(300).await;
+        let hooks = scene.receiver.wait_for_hooks(5).await;
+        assert_eq!(hooks[4].json()["type"], "monitor.steady");
+    }
+
     async fn members_who_may_not_see_a_monitor_are_not_notified_of_its_outages(setup: Setup) {
         let scene = Scene::new(setup).await;
         let (app, ann) = (&scene.app, &scene.ann);

@@ -10,6 +10,7 @@ use crate::health::Degradation;
 use crate::id::{AlertId, MonitorId, TeamId};
 use crate::monitors::Monitor;
 use crate::named_enum;
+use crate::notifications::event;
 use crate::reason::Reason;
 use crate::severity::Severity;
 use crate::time::Millis;
@@ -50,6 +51,25 @@ named_enum! {
 impl AlertKind {
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
+    }
+
+    /// The type of the event that reports an alert of this kind.
+    #[must_use]
+    pub fn opening_event(self) -> &'static str {
+        match self {
+            Self::Outage => event::DOWN,
+            Self::Certificate => event::CERTIFICATE,
+            Self::Domain => event::DOMAIN,
+            Self::Flapping => event::FLAPPING,
+            Self::Degraded => event::DEGRADED,
+            Self::Change => event::CHANGED,
+        }
+    }
+
+    /// Whether its alerts are followed by the steps of a policy.
+    #[must_use]
+    pub fn is_escalated(self) -> bool {
+        matches!(self, Self::Outage | Self::Flapping)
     }
 
     /// The severity of a new alert of this kind, for a monitor with this severity: what is not an

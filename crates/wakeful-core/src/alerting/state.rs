@@ -35,6 +35,9 @@ pub struct AlertState {
     pub notified: Option<Millis>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<Acknowledged>,
+    /// It opened acknowledged, and no step of its policy has reported it yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unreported: bool,
     #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
     pub snoozed_until: Option<Millis>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,6 +199,7 @@ impl AlertState {
         // The next step is due so long after this time.
         if let Some(position) = &mut self.escalation {
             position.from = position.from.before(by);
+            position.stopped_since = position.stopped_since.map(|at| at.before(by));
         }
         self
     }

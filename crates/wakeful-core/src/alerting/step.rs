@@ -563,6 +563,7 @@ impl<'a> Decision<'a> {
                 via: acknowledged.via.clone(),
             });
             self.state.acknowledged = Some(Acknowledged { at: self.now, ..acknowledged.clone() });
+            self.state.unreported = self.context.policy.is_some();
         }
     }
 
@@ -575,12 +576,13 @@ impl<'a> Decision<'a> {
                 let by = Suppressed { reason, id, name, since: self.now, until };
                 self.note(NoteKind::Paused, by.describe());
             }
+            self.stop_escalation(self.state.paused_at.unwrap_or(self.now));
             return Some(self.end_of(until));
         }
         if let Some(since) = self.state.paused_at.take() {
+            self.stop_escalation(since);
             let span = self.now.since(since);
             self.state.reminder_at = self.state.reminder_at.map(|at| at.after(span));
-            self.shift_escalation(span);
             self.note(NoteKind::Resumed, "");
         }
         None
@@ -594,6 +596,7 @@ impl<'a> Decision<'a> {
             self.state.paused_at = Some(suspended.max(notified));
             self.note(NoteKind::Paused, "");
         }
+        self.stop_escalation(self.state.paused_at.unwrap_or(self.now));
         true
     }
 
@@ -601,26 +604,37 @@ impl<'a> Decision<'a> {
     /// Returns when the next one is.
     fn follow_up(&mut self) -> Option<Millis> {
         if let Some(due) = self.respect_acknowledgement() {
-            return due;
+            return [due, self.report_by_step()].into_iter().flatten().min();
         }
         let woken = match self.state.snoozed_until {
             Some(until) if until > self.now => return Some(until),
             until => until,
         };
-        if self.alert.kind != AlertKind::Outage {
-            if self.state.snoozed_until.take().is_some() {
-                self.note(NoteKind::Woke, "");
-            }
+        if self.alert.kind == AlertKind::Degraded {
+            self.wake(woken);
             return None;
         }
         if !self.context.isactive {
             // What follows is decided when it is active again.
-            self.stop_escalation();
+            self.stop_escalation(self.now);
             return None;
         }
         let (step, woken) = self.escalate(woken);
+        if self.alert.kind == AlertKind::Flapping {
+            // It is not reminded of.
+            self.wake(woken);
+            return step;
+        }
         let reminder = self.remind(woken);
         [step, reminder].into_iter().flatten().min()
+    }
+
+    /// A snooze has ended, and nothing is sent because of it.
+    fn wake(&mut self, woken: Option<Millis>) {
+        if woken.is_some() {
+            self.state.snoozed_until = None;
+            self.note(NoteKind::Woke, "");
+        }
     }
 
     /// Sends a reminder that is due. Returns when the next one is.
@@ -651,10 +665,7 @@ impl<'a> Decision<'a> {
             }
             return Some(decided.next);
         }
-        if woken.is_some() {
-            self.state.snoozed_until = None;
-            self.note(NoteKind::Woke, "");
-        }
+        self.wake(woken);
         self.notify.push(Notification::Reminder(due));
         self.state.reminder_at = interval.map(|_| decided.next);
         self.state.reminder_at
@@ -675,24 +686,28 @@ impl<'a> Decision<'a> {
                     name: by.name.clone(),
                     via: by.via.clone(),
                 });
+                self.state.unreported = false;
                 self.state.snoozed_until = None;
                 self.state.reminder_at = None;
+                self.stop_escalation(now);
                 if self.state.notified.is_some() {
                     self.notify.push(Notification::Acknowledged);
                 }
                 (NoteKind::Acknowledged, comment.clone())
             }
             Action::Unacknowledge => {
-                let Some(before) = self.state.acknowledged.take() else { return };
-                self.resume_escalation(before.at);
+                if !self.end_acknowledgement() {
+                    return;
+                }
                 if self.state.notified.is_some() {
                     self.state.reminder_at = self.next_reminder();
                 }
                 (NoteKind::Unacknowledged, String::new())
             }
             Action::Snooze { until, comment } => {
+                self.end_acknowledgement();
+                self.stop_escalation(now);
                 self.state.snoozed_until = Some(*until);
-                self.state.acknowledged = None;
                 (NoteKind::Snoozed, comment.clone())
             }
             Action::Assign(assignee) => {

@@ -437,6 +437,11 @@ impl Event {
         self.kind == kind
     }
 
+    /// Whether it is an escalation step about flapping, which has no duration, unlike an outage.
+    pub fn repeats_flapping(&self) -> bool {
+        self.is(ESCALATED) && self.data.down_seconds.is_none()
+    }
+
     /// How long the outage lasted, or has lasted so far, as text.
     pub fn outage_duration(&self) -> Option<String> {
         self.data.down_seconds.map(|seconds| format_duration(Duration::from_secs(seconds)))

@@ -3,12 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 use wakeful_core::access::{Permission, TeamAccess, permission};
+use wakeful_core::alerting::alert::Alert;
 use wakeful_core::alerting::order::{Action, Assignee, Author, Order};
 use wakeful_core::alerting::state::AlertStatus;
 use wakeful_core::audit::{self, Change, Object, ObjectKind};
 use wakeful_core::evidence::EvidenceRecord;
-use wakeful_core::id::{AlertId, MonitorId, UserId};
+use wakeful_core::id::{AlertId, MonitorId, NotifierId, UserId};
 use wakeful_core::monitors::Tags;
+use wakeful_core::notifications::event;
 use wakeful_core::time::Millis;
 use wakeful_store::{
     ActionRecord, AlertDecision, AuditContext, Mail, NewEntry, Responder, Responders,
@@ -19,7 +21,7 @@ pub use wakeful_store::{AlertQuery, NextStep, TimelineEntry};
 use super::action_links::limited;
 use super::decide::decide;
 use super::processor::{monitors_of, publish_alert};
-use super::recipients::{TeamResponders, reached};
+use super::recipients::{StepMessages, TeamResponders, reached};
 use super::surroundings::Surroundings;
 use crate::bus::Edit;
 use crate::caller::{Authorized, Caller, Via};
@@ -366,7 +368,8 @@ fn has_hidden_link(alert: &ListedAlert) -> bool {
 /// Whether a step follows unless somebody responds.
 fn is_escalated(listed: &ListedAlert) -> bool {
     let state = &listed.state;
-    let is_answered = state.acknowledged.is_some() || state.resolved.is_some();
+    let is_acknowledged = state.acknowledged.is_some() && !state.unreported;
+    let is_answered = is_acknowledged || state.resolved.is_some();
     let is_over = listed.alert.ended.is_some() || state.closed || state.paused_at.is_some();
     state.escalation.is_some() && !is_answered && !is_over
 }
@@ -381,7 +384,14 @@ fn next_step(listed: &ListedAlert, tags: &Tags, responders: &Responders) -> Opti
     };
     let notify = policy.steps.get(step as usize)?;
     let may_see = |member: &Responder| member.may_see(listed.alert.monitor, tags);
-    let reached = reached(responders, notify, may_see, listed.alert.severity, at);
+    let reports = |kind: &str| {
+        event::OPENING_TYPES.contains(&kind) || [event::REMINDER, event::ESCALATED].contains(&kind)
+    };
+    let known = listed.deliveries.iter().filter(|one| reports(&one.kind));
+    let known: HashSet<NotifierId> = known.map(|one| one.notifier).collect();
+    let Alert { kind, severity, .. } = listed.alert;
+    let messages = StepMessages { kind, severity, at, known: &known };
+    let reached = reached(responders, notify, may_see, &messages);
     let notifies = reached.into_iter().map(|one| one.name).collect();
     Some(NextStep { step: step + 1, at, notifies })
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::alerting::order::{Action, Order};
 use wakeful_core::alerting::state::{AlertState, Reason, Released, Suppressed};
-use wakeful_core::alerting::step::{Context, Facts, Notification, Step, step, suppression};
+use wakeful_core::alerting::step::{
+    Context, Facts, Note, NoteKind, Notification, Step, step, suppression,
+};
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::notifications::event::{self, Event, EventAffected, EventSuppression};
 use wakeful_core::notifications::reminder;
@@ -63,7 +65,7 @@ pub(super) fn decide(
     let decision = AlertDecision {
         status: facts.status(&state),
         severity: facts.severity(&state),
-        wakes: wakes(&alert, &state),
+        wakes: wakes(&alert, &state, &notes),
         opens,
         ended,
         unreachable,
@@ -77,11 +79,16 @@ pub(super) fn decide(
     Decided { decision, ask, reminders }
 }
 
-/// Whether what it has suppressed is decided about again: the alerts of the monitors that depend
-/// on it or, after flapping, those of the monitor itself.
-fn wakes(alert: &DueAlert, state: &AlertState) -> bool {
-    let suppresses = matches!(alert.facts.kind, AlertKind::Outage | AlertKind::Flapping);
-    suppresses && state.closed && !alert.state.closed
+/// Whether what depends on it is decided about again: when an outage opens or closes, the alerts
+/// of the monitors that depend on it and, after flapping, those of the monitor itself.
+fn wakes(alert: &DueAlert, state: &AlertState, notes: &[Note]) -> bool {
+    let closes = state.closed && !alert.state.closed;
+    let opens = || notes.iter().any(|note| note.kind == NoteKind::Opened);
+    match alert.facts.kind {
+        AlertKind::Outage => alert.is_connected && (closes || opens()),
+        AlertKind::Flapping => closes,
+        _ => false,
+    }
 }
 
 fn context(

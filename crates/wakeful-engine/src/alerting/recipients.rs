@@ -9,14 +9,16 @@ use wakeful_core::alerting::state::Routed;
 use wakeful_core::alerting::step::PolicyContext;
 use wakeful_core::contacts::{self, ContactTarget};
 use wakeful_core::escalation::{Policy, PolicyStep, Target};
-use wakeful_core::id::{MonitorId, NotifierId, TeamId, UserId};
+use wakeful_core::id::{AlertId, MonitorId, NotifierId, TeamId, UserId};
 use wakeful_core::monitors::Monitor;
+use wakeful_core::notifications::event;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::routing::{Routable, Rule, route};
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_store::{
-    DueAlert, MessageRecipient, RecipientAddress, Responder, Responders, Store, StoredMonitor,
+    DueAlert, MessageRecipient, RecipientAddress, Responder, Responders, RespondingNotifier, Store,
+    StoredMonitor,
 };
 
 use crate::Result;
@@ -26,6 +28,29 @@ use crate::Result;
 pub(super) struct TeamResponders {
     responders: HashMap<TeamId, Responders>,
     rules: HashMap<TeamId, Vec<Rule>>,
+    /// The notifiers that have reported alerts which are escalated.
+    known: HashMap<AlertId, HashSet<NotifierId>>,
+}
+
+/// What the steps of a policy send at a time. A notifier that has reported the alert gets that it
+/// is escalated, another one the report itself; its own rules may prevent that.
+pub(super) struct StepMessages<'a> {
+    pub(super) kind: AlertKind,
+    pub(super) severity: Severity,
+    pub(super) at: Millis,
+    /// The notifiers that have reported the alert.
+    pub(super) known: &'a HashSet<NotifierId>,
+}
+
+impl StepMessages<'_> {
+    /// Whether a message arrives this way, at the end of the quiet hours at the latest.
+    fn reach(&self, responders: &Responders, way: &MessageRecipient) -> bool {
+        // An account that has no notifier gets one without rules.
+        let Some(notifier) = notifier_of(responders, way.to) else { return true };
+        let is_known = self.known.contains(&notifier.id);
+        let kind = if is_known { event::ESCALATED } else { self.kind.opening_event() };
+        notifier.rules.later_try(kind, self.severity, self.at.after(way.delay)).is_some()
+    }
 }
 
 /// A recipient that a target resolves to.
@@ -61,6 +86,13 @@ impl TeamResponders {
             rules.is_some_and(|rules| rules.iter().any(|rule| rule.policy.is_some()))
         });
         let teams: HashSet<TeamId> = escalated.chain(by_rules).collect();
+        let is_reported = |alert: &&DueAlert| {
+            let lasts = alert.facts.ended.is_none() && alert.state.notified.is_some();
+            lasts && alert.facts.kind.is_escalated() && teams.contains(&alert.team)
+        };
+        let reported: Vec<AlertId> =
+            alerts.iter().filter(is_reported).map(|alert| alert.id).collect();
+        found.known = store.notified_of(&reported).await?;
         for team in teams {
             found.responders.insert(team, store.responders(team, now).await?);
         }
@@ -112,16 +144,15 @@ impl TeamResponders {
         now: Millis,
     ) -> Option<PolicyContext> {
         let policy = self.policy_of(alert, stored)?;
-        let severity = alert.facts.severity(&alert.state);
         let reached = policy.steps.iter().map(|step| {
-            let reached = self.reached(stored, step, severity, now);
+            let reached = self.reached(alert, stored, step, now);
             reached.into_iter().map(|one| one.name).collect()
         });
         Some(PolicyContext { policy: policy.clone(), reached: reached.collect() })
     }
 
     fn policy_of(&self, alert: &DueAlert, stored: &StoredMonitor) -> Option<&Policy> {
-        if alert.facts.kind != AlertKind::Outage {
+        if !alert.facts.kind.is_escalated() {
             return None;
         }
         let routed = alert.state.route.as_ref().and_then(|route| route.policy);
@@ -139,9 +170,8 @@ impl TeamResponders {
         now: Millis,
     ) -> Vec<MessageRecipient> {
         let Some(policy) = self.policy_of(alert, stored) else { return Vec::new() };
-        let severity = alert.facts.severity(&alert.state);
         let chosen = policy.steps.iter().enumerate().filter(|(at, _)| steps & (1 << at) != 0);
-        let reached = chosen.flat_map(|(_, step)| self.reached(stored, step, severity, now));
+        let reached = chosen.flat_map(|(_, step)| self.reached(alert, stored, step, now));
         reached.flat_map(|one| one.ways).collect()
     }
 
@@ -175,15 +205,22 @@ impl TeamResponders {
 
     fn reached(
         &self,
+        alert: &DueAlert,
         stored: &StoredMonitor,
         step: &PolicyStep,
-        severity: Severity,
         now: Millis,
     ) -> Vec<Reached> {
         let monitor = &stored.monitor;
         let Some(responders) = self.responders.get(&monitor.team) else { return Vec::new() };
         let may_see = |member: &Responder| member.may_see(monitor.id, &monitor.tags);
-        reached(responders, step, may_see, severity, now)
+        let none = HashSet::new();
+        let messages = StepMessages {
+            kind: alert.facts.kind,
+            severity: alert.facts.severity(&alert.state),
+            at: now,
+            known: self.known.get(&alert.id).unwrap_or(&none),
+        };
+        reached(responders, step, may_see, &messages)
     }
 }
 
@@ -193,8 +230,7 @@ pub(super) fn reached(
     responders: &Responders,
     step: &PolicyStep,
     may_see: impl Fn(&Responder) -> bool,
-    severity: Severity,
-    now: Millis,
+    messages: &StepMessages<'_>,
 ) -> Vec<Reached> {
     let mut seen_users: HashSet<UserId> = HashSet::new();
     let mut seen_notifiers: HashSet<NotifierId> = HashSet::new();
@@ -202,15 +238,12 @@ pub(super) fn reached(
     for target in &step.notify {
         let users: Vec<UserId> = match target {
             Target::Notifier(id) => {
-                let notifier = responders.notifiers.get(id).filter(|one| one.is_enabled);
+                let way =
+                    MessageRecipient { to: RecipientAddress::Notifier(*id), delay: Duration::ZERO };
+                let notifier = responders.notifiers.get(id).filter(|one| is_on(responders, one));
+                let notifier = notifier.filter(|_| messages.reach(responders, &way));
                 if let Some(notifier) = notifier.filter(|_| seen_notifiers.insert(*id)) {
-                    found.push(Reached {
-                        name: notifier.name.clone(),
-                        ways: vec![MessageRecipient {
-                            to: RecipientAddress::Notifier(*id),
-                            delay: Duration::ZERO,
-                        }],
-                    });
+                    found.push(Reached { name: notifier.name.clone(), ways: vec![way] });
                 }
                 continue;
             }
@@ -218,7 +251,7 @@ pub(super) fn reached(
             Target::Schedule(id) => {
                 let schedule = responders.schedules.get(id);
                 schedule
-                    .and_then(|(schedule, overrides)| schedule.who(overrides, now))
+                    .and_then(|(schedule, overrides)| schedule.who(overrides, messages.at))
                     .into_iter()
                     .collect()
             }
@@ -228,7 +261,8 @@ pub(super) fn reached(
             let member = responders.members.iter().find(|member| member.user == user);
             let member = member.filter(|member| may_see(member) && seen_users.insert(user));
             let Some(member) = member else { continue };
-            let ways = ways(responders, member, severity);
+            let mut ways = ways(responders, member, messages.severity);
+            ways.retain(|way| messages.reach(responders, way));
             if !ways.is_empty() {
                 found.push(Reached { name: member.name.clone(), ways });
             }
@@ -268,9 +302,28 @@ fn to_account(user: UserId, after: u32) -> MessageRecipient {
     }
 }
 
+/// The notifier of a recipient, if it exists.
+pub(super) fn notifier_of(
+    responders: &Responders,
+    to: RecipientAddress,
+) -> Option<&RespondingNotifier> {
+    match to {
+        RecipientAddress::Notifier(id) => responders.notifiers.get(&id),
+        RecipientAddress::Account(user) => {
+            responders.notifiers.values().find(|one| one.user == Some(user))
+        }
+    }
+}
+
+/// Whether a notifier sends anything: that of an account only to a member whose email arrives.
+fn is_on(responders: &Responders, notifier: &RespondingNotifier) -> bool {
+    let Some(user) = notifier.user else { return notifier.is_enabled };
+    responders.members.iter().any(|one| one.user == user && has_account(responders, one))
+}
+
 /// Whether email to the account of a member arrives: the address is verified, and the member has
 /// not turned it off.
 fn has_account(responders: &Responders, member: &Responder) -> bool {
-    let own = responders.notifiers.values().find(|one| one.user == Some(member.user));
+    let own = notifier_of(responders, RecipientAddress::Account(member.user));
     member.is_verified && !member.is_suspended && own.is_none_or(|own| own.is_enabled)
 }

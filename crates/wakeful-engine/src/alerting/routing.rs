@@ -8,7 +8,6 @@ use wakeful_core::alerting::state::Suppressed;
 use wakeful_core::escalation::{Policy, Position};
 use wakeful_core::id::{MonitorId, NotifierId, PolicyId};
 use wakeful_core::maintenance::Window;
-use wakeful_core::monitors::Monitor;
 use wakeful_core::notifications::event;
 use wakeful_core::notifications::notifier::Notifier;
 use wakeful_core::routing::{Routable, Rule, route};
@@ -23,7 +22,7 @@ use wakeful_store::{
 pub use wakeful_store::Routing;
 
 use super::decide::would_suppress;
-use super::recipients::reached;
+use super::recipients::{StepMessages, notifier_of, reached};
 use super::schedules::COMPUTED;
 use super::surroundings::Surroundings;
 use crate::caller::{Authorized, Caller};
@@ -194,14 +193,8 @@ impl Engine {
             route.rules.iter().filter_map(|place| rules.get(*place)).flat_map(|rule| {
                 rule.notifiers.iter().map(|id| (*id, format!("rule {}", rule.name)))
             });
-        let kind = match tried.kind {
-            AlertKind::Outage => event::DOWN,
-            AlertKind::Certificate => event::CERTIFICATE,
-            AlertKind::Domain => event::DOMAIN,
-            AlertKind::Flapping => event::FLAPPING,
-            AlertKind::Degraded => event::DEGRADED,
-            AlertKind::Change => event::CHANGED,
-        };
+        let kind = tried.kind.opening_event();
+        let mut known: HashSet<NotifierId> = HashSet::new();
         let mut notified = TriedMessages::default();
         for (id, why) in linked.chain(routed) {
             let notifier = notifiers.iter().find(|one| one.id == id && one.disabled.is_none());
@@ -211,12 +204,13 @@ impl Engine {
                 (notifier.name.to_string(), (first > at).then_some(first));
             let message = TriedMessage { at, notifier, why, waits_until };
             notified.add(Some(RecipientAddress::Notifier(id)), message);
+            known.insert(id);
         }
-        let is_outage = tried.kind == AlertKind::Outage;
-        let policy = route.policy.or(monitor.policy).filter(|_| is_outage);
+        let policy = route.policy.or(monitor.policy).filter(|_| tried.kind.is_escalated());
         let policy = policy.and_then(|id| responders.policies.get(&id));
         if let Some(policy) = policy {
-            for (to, message) in steps_of(policy, &responders, &notifiers, &monitor, severity, at) {
+            let alert = Routable { severity, ..routable };
+            for (to, message) in steps_of(policy, &responders, &notifiers, &alert, known, at) {
                 notified.add(to, message);
             }
         }
@@ -280,27 +274,37 @@ impl TriedMessages {
     }
 }
 
-/// The messages of all steps of a policy, if nobody responds.
+/// The messages of all steps of a policy, if nobody responds. `reported` are the notifiers that
+/// report the alert when it opens.
 fn steps_of(
     policy: &Policy,
     responders: &Responders,
     notifiers: &[Notifier],
-    monitor: &Monitor,
-    severity: Severity,
+    alert: &Routable<'_>,
+    reported: HashSet<NotifierId>,
     at: Millis,
 ) -> Vec<(Option<RecipientAddress>, TriedMessage)> {
+    let Routable { kind, severity, .. } = *alert;
     let mut messages = Vec::new();
     let mut position = Position::start(policy.id, at);
+    let (mut known, mut new) = (HashSet::new(), reported);
     while let Some((due, ..)) = policy.next(&position) {
+        // What is sent at the same time as the report is part of it.
+        if due > at {
+            known.extend(new.drain());
+        }
         let reached_by = |step: u32| {
             let Some(step) = policy.steps.get(step as usize) else { return Vec::new() };
-            let may_see = |member: &Responder| member.may_see(monitor.id, &monitor.tags);
-            reached(responders, step, may_see, severity, due)
+            let may_see = |member: &Responder| member.may_see(alert.monitor, alert.tags);
+            let messages = StepMessages { kind, severity, at: due, known: &known };
+            reached(responders, step, may_see, &messages)
         };
         let advance = policy.advance(&position, |step| !reached_by(step).is_empty(), due);
         for taken in &advance.taken {
             let why = format!("step {} of {}", taken.step + 1, policy.name);
             for one in reached_by(taken.step) {
+                let used = one.ways.iter().filter_map(|way| notifier_of(responders, way.to));
+                new.extend(used.map(|notifier| notifier.id));
                 messages.extend(one.ways.iter().map(|way| {
                     let at = due.after(way.delay);
                     let message = TriedMessage {

@@ -252,7 +252,7 @@ pub(crate) struct StepNumber {
     pub(crate) restarts: u32,
 }
 
-/// The event that an outage is escalated, for recipients that know of it already.
+/// The event that an outage or flapping is escalated, for recipients that know of it already.
 pub(crate) fn escalated(
     stored: &StoredMonitor,
     alert: &DueAlert,
@@ -266,13 +266,19 @@ pub(crate) fn escalated(
         Some(step) => format!("step {}", step + 1),
         None => "no step has reached anybody".to_owned(),
     };
+    let (status, data) = match alert.facts.kind {
+        AlertKind::Flapping => {
+            ("flapping", EventData { message: &alert.cause, ..EventData::of_state(state, now) })
+        }
+        _ => ("down", EventData::of_outage(stored, alert, now)),
+    };
     let text =
-        format!("[{}] still down after {lasted}, {part}: {}", monitor.name, state.last_message);
+        format!("[{}] still {status} after {lasted}, {part}: {}", monitor.name, data.message);
     let data = EventData {
         severity: Some(alert.facts.severity(&alert.state)),
         step: step.map(|step| step + 1),
         id_time: Some(alert.facts.started),
-        ..EventData::of_outage(stored, alert, now)
+        ..data
     };
     let place = step.map_or("all".to_owned(), |step| step.to_string());
     let number = format!("{} {restarts} {round} {place}", alert.id);

@@ -16,7 +16,8 @@ const MAX_LINE: usize = 110;
 /// How many there are, by what has happened: `40 changes: 38 down, 2 up`.
 pub fn title(events: &[Event]) -> String {
     let count = |kind| events.iter().filter(|event| event.is(kind)).count();
-    let still = count(event::REMINDER) + count(event::ESCALATED);
+    let flapping = events.iter().filter(|event| event.repeats_flapping()).count();
+    let still = count(event::REMINDER) + count(event::ESCALATED) - flapping;
     let (down, up) = (count(event::DOWN), count(event::UP));
     let others = events.len() - down - still - up;
     let parts: Vec<String> = [(down, "down"), (still, "still down"), (up, "up"), (others, "other")]
@@ -69,11 +70,13 @@ fn status(events: &[Event]) -> Option<&'static str> {
 /// Whether an event says that a monitor is down.
 pub fn is_down(event: &Event) -> bool {
     [event::DOWN, event::REMINDER, event::ESCALATED].contains(&event.kind.as_str())
+        && !event.repeats_flapping()
 }
 
 fn is_warning(event: &Event) -> bool {
     [event::CERTIFICATE, event::DOMAIN, event::FLAPPING, event::DEGRADED, event::CHANGED]
         .contains(&event.kind.as_str())
+        || event.repeats_flapping()
 }
 
 fn lines(events: &[Event]) -> String {
@@ -148,6 +151,12 @@ mod tests {
         ] {
             assert_eq!(status(kinds).as_deref(), expected, "{kinds:?}");
         }
+        let mut flapping = example(event::ESCALATED, 1);
+        flapping.data.down_seconds = None;
+        let flapping = of(&[flapping]);
+        assert_eq!(flapping.data.status.as_deref(), Some("warning"));
+        assert_eq!(flapping.text, "1 change: 1 other");
+        assert_eq!(flapping.data.message, "⚠️ site 1 is still flapping: 503 Service Unavailable");
         let only = of(&[example(event::UP, 1)]);
         assert_eq!((only.text.as_str(), only.data.severity), ("1 change: 1 up", None));
     }

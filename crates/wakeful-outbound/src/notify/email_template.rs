@@ -142,6 +142,9 @@ fn default_subject(event: &Event) -> String {
     let lasted = event.outage_duration().unwrap_or_default();
     match event.kind.as_str() {
         event::DOWN => format!("[Down] {name}: {}", event.data.message),
+        event::ESCALATED if event.repeats_flapping() => {
+            format!("[Flapping] {}", template::title(event))
+        }
         event::REMINDER | event::ESCALATED => {
             format!("[Down] {name} is still down after {lasted}")
         }
@@ -234,6 +237,7 @@ fn seen(evidence: &EventEvidence) -> String {
 fn status_label(event: &Event) -> &'static str {
     match event.kind.as_str() {
         event::DOWN => "Down",
+        event::ESCALATED if event.repeats_flapping() => "Still flapping",
         event::REMINDER | event::ESCALATED => "Still down",
         event::UP => "Up",
         event::FLAPPING => "Flapping",
@@ -257,6 +261,7 @@ fn status_label(event: &Event) -> &'static str {
 
 fn line(event: &Event) -> Value {
     let word = match event.kind.as_str() {
+        event::ESCALATED if event.repeats_flapping() => "FLAP",
         event::DOWN | event::REMINDER | event::ESCALATED => "DOWN",
         event::UP => "UP  ",
         event::FLAPPING => "FLAP",

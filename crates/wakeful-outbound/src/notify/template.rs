@@ -88,6 +88,7 @@ impl Style {
             (event::DIGEST, Some("down")) => event::DOWN,
             (event::DIGEST, Some("warning")) => event::CERTIFICATE,
             (event::DIGEST, Some("up")) => event::UP,
+            _ if event.repeats_flapping() => event::FLAPPING,
             (kind, _) => kind,
         };
         match kind {
@@ -114,6 +115,7 @@ pub fn title(event: &Event) -> String {
     let name = event.name();
     match event.kind.as_str() {
         event::DOWN => format!("{name} is down"),
+        event::ESCALATED if event.repeats_flapping() => format!("{name} is still flapping"),
         event::REMINDER | event::ESCALATED => {
             format!("{name} is still down after {}", event.outage_duration().unwrap_or_default())
         }

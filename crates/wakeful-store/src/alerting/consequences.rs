@@ -1,6 +1,7 @@
 //! What a decision changes besides its alert: the alert about flapping that opens in its place,
-//! the time that counts as unreachable, and the alerts that it has suppressed.
+//! the time that counts as unreachable, and the alerts that it suppresses, pauses or releases.
 
+use wakeful_core::alerting::alert::AlertKind;
 use wakeful_core::alerting::step::Unreachable;
 use wakeful_core::id::{AlertId, MonitorId};
 use wakeful_core::time::Millis;
@@ -37,42 +38,37 @@ impl Store {
                 write_unreachable(tx, alert.id, alert.facts.monitor, change, now).await?;
             }
         }
-        let waking: Vec<MonitorId> = decisions
-            .iter()
-            .filter(|decision| decision.wakes)
-            .map(|decision| decision.alert.facts.monitor)
-            .collect();
-        if waking.is_empty() { Ok(()) } else { self.wake_suppressed(tx, &waking, now).await }
+        let woken = |is_flapping: bool| {
+            let waking = decisions.iter().filter(|decision| decision.wakes);
+            let facts = waking.map(|decision| &decision.alert.facts);
+            let chosen = facts.filter(|facts| (facts.kind == AlertKind::Flapping) == is_flapping);
+            chosen.map(|facts| facts.monitor).collect::<Vec<MonitorId>>()
+        };
+        self.wake_suppressed(tx, &woken(true), now).await?;
+        self.wake_dependents(tx, &woken(false), now).await
     }
 
-    /// The alerts that these monitors, or their flapping, have suppressed are due now.
+    /// The alerts that the flapping of these monitors has suppressed are due now.
     async fn wake_suppressed(
         &self,
         tx: &mut Tx,
         monitors: &[MonitorId],
         now: Millis,
     ) -> Result<()> {
+        if monitors.is_empty() {
+            return Ok(());
+        }
         let sql = either!(
             self,
-            sqlite: "with woken as (
-                     select unhex(value) as id from json_each($1)
-                     union
-                     select d.child_id from json_each($1) r
-                     join dependencies d on d.parent_id = unhex(r.value))
-                 update alerts
+            sqlite: "update alerts
                  set due = $2, revision = revision + 1
-                 where monitor_id in (select id from woken)
+                 where monitor_id in (select unhex(value) from json_each($1))
                  and status = 'suppressed' and ended is null and due > $2",
-            postgres: "with parents as (
-                     select cast(value as uuid) as id
-                     from json_array_elements_text(cast($1 as json))),
-                 woken as (
-                     select id from parents
-                     union
-                     select d.child_id from parents p join dependencies d on d.parent_id = p.id),
-                 locked as (
+            postgres: "with locked as (
                      select id from alerts
-                     where monitor_id in (select id from woken)
+                     where monitor_id in (
+                         select cast(value as uuid)
+                         from json_array_elements_text(cast($1 as json)))
                      and status = 'suppressed' and ended is null and due > $2
                      order by id
                      for no key update)

@@ -42,8 +42,8 @@ pub struct AlertDecision {
     pub ended: Option<Millis>,
     /// The time that counts as unreachable has begun or ended.
     pub unreachable: Option<Unreachable>,
-    /// What it has suppressed is decided about again: the alerts of the same monitor and of the
-    /// monitors that depend on it.
+    /// What depends on it is decided about again: the alerts of the monitors that depend on its
+    /// monitor or, after flapping, the suppressed ones of the monitor itself.
     pub wakes: bool,
 }
 

@@ -1,18 +1,49 @@
 //! The notifiers that a message is for: their rules, and the personal ones of users.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
-use wakeful_core::id::{NotifierId, TeamId, UserId};
+use wakeful_core::id::{AlertId, NotifierId, TeamId, UserId};
 use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use super::decisions::AlertDecision;
-use crate::dialect::{Tx, either, within};
+use super::due::id_list;
+use crate::dialect::{Tx, either, read, within};
 use crate::monitors::json;
 use crate::{Result, Store};
 
 impl Store {
+    /// The notifiers that have reported these alerts, or are about to.
+    pub async fn notified_of(
+        &self,
+        alerts: &[AlertId],
+    ) -> Result<HashMap<AlertId, HashSet<NotifierId>>> {
+        let mut found: HashMap<AlertId, HashSet<NotifierId>> = HashMap::new();
+        if alerts.is_empty() {
+            return Ok(found);
+        }
+        let sql = either!(
+            self,
+            sqlite: "select distinct d.alert_id, d.notifier_id
+                 from json_each($1) r
+                 join deliveries d on d.alert_id = unhex(r.value)
+                 where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
+                                  'monitor.degraded', 'alert.escalated')",
+            postgres: "select distinct d.alert_id, d.notifier_id
+                 from json_array_elements_text(cast($1 as json)) r
+                 join deliveries d on d.alert_id = cast(r.value as uuid)
+                 where d.kind in ('monitor.down', 'monitor.reminder', 'monitor.flapping',
+                                  'monitor.degraded', 'alert.escalated')"
+        );
+        let rows: Vec<(Uuid, Uuid)> =
+            read!(self, |db| sqlx::query_as(sql).bind(id_list(alerts)).fetch_all(db).await)?;
+        for (alert, notifier) in rows {
+            found.entry(alert.into()).or_default().insert(notifier.into());
+        }
+        Ok(found)
+    }
+
     /// The rules of those of these notifiers that are enabled.
     pub(crate) async fn delivery_rules(
         &self,

@@ -14,6 +14,7 @@ use wakeful_core::id::{
     MonitorFilterId, MonitorId, NotifierId, PolicyId, ScheduleId, TeamId, UserId,
 };
 use wakeful_core::monitors::Tags;
+use wakeful_core::notifications::message_rules::MessageRules;
 use wakeful_core::notifications::notifier::Kind;
 use wakeful_core::oncall::{OnCallSchedule, Override};
 use wakeful_core::time::Millis;
@@ -83,6 +84,8 @@ pub struct RespondingNotifier {
     pub user: Option<UserId>,
     /// Whether it belongs to one user, and only contact rules can name it.
     pub is_personal: bool,
+    /// Which messages it gets.
+    pub rules: MessageRules,
 }
 
 /// A user's contact rules in a team.
@@ -114,6 +117,11 @@ from_row!(RespondingNotifier, |row| Self {
     is_enabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_none(),
     user: row.try_get::<Option<Uuid>, _>("user_id")?.map(UserId::from),
     is_personal: row.try_get::<Option<Uuid>, _>("owner_id")?.is_some(),
+    rules: MessageRules::stored(
+        row.try_get("events")?,
+        row.try_get("min_severity")?,
+        row.try_get("quiet")?
+    ),
 });
 
 from_row!(StoredContacts, |row| Self {
@@ -143,7 +151,7 @@ impl Store {
         let schedules = schedules.collect();
         let notifiers: Vec<RespondingNotifier> = read!(self, |db| {
             sqlx::query_as(
-                "select id, name, kind, user_id, owner_id,
+                "select id, name, kind, user_id, owner_id, events, min_severity, quiet,
                         case when kind = 'webpush' and not exists (
                                  select 1 from push_subscriptions p
                                  where p.user_id = notifiers.owner_id)

@@ -176,6 +176,8 @@ struct BulkRows {
     /// Those whose tags stay the same, and those whose tags change.
     settings: [Option<String>; 2],
     reminders: Option<String>,
+    /// Those that are turned on or off.
+    toggled: Vec<MonitorId>,
     /// The links to remove, and to add with their number.
     removed: Option<String>,
     added: Option<(String, u64)>,
@@ -196,6 +198,8 @@ impl BulkRows {
             next: next_reminder(after, now),
         };
         let reminders: Vec<RemindRow> = edits.iter().filter(reminds).map(reminder).collect();
+        let is_toggled =
+            |BulkEdit { before, after }: &&BulkEdit| before.settings.isactive != after.isactive;
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         for BulkEdit { before, after } in edits {
             let (old, new) = (&before.settings.notifiers, &after.notifiers);
@@ -207,6 +211,7 @@ impl BulkRows {
             ids: edits.iter().map(|edit| edit.after.id).collect(),
             settings: [without, with_tags].map(|rows| (!rows.is_empty()).then(|| json(&rows))),
             reminders: (!reminders.is_empty()).then(|| json(&reminders)),
+            toggled: edits.iter().filter(is_toggled).map(|edit| edit.after.id).collect(),
             removed: (!removed.is_empty()).then(|| json(&removed)),
             added: (!added.is_empty()).then(|| (json(&added), added.len() as u64)),
             entry: of_all(Action::MonitorUpdate, named, diff(None, Some(&change.view()))),
@@ -307,6 +312,7 @@ impl TeamStore<'_> {
             return Ok(SaveOutcome::Conflict);
         }
         self.reschedule_all_reminders(&mut tx, &rows, now).await?;
+        self.store.wake_dependents(&mut tx, &rows.toggled, now).await?;
         if !self.change_links(&mut tx, &rows).await? {
             return Ok(SaveOutcome::Conflict);
         }

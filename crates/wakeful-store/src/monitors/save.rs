@@ -227,6 +227,9 @@ impl TeamStore<'_> {
         } else if before.policy != monitor.policy.map(PolicyId::uuid) {
             decide_again(&mut tx, monitor).await?;
         }
+        if before.isactive != monitor.isactive {
+            self.store.wake_dependents(&mut tx, &[monitor.id], monitor.modified).await?;
+        }
         if before.spec != sealed.spec {
             // The certificate may belong to another target.
             delete_certificate(&mut tx, monitor.id).await?;

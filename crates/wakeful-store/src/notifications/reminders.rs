@@ -78,7 +78,8 @@ impl Store {
                  where deliveries.alert_id = r.id
                  and (deliveries.kind = 'monitor.reminder'
                       or (deliveries.is_step
-                          and (deliveries.kind <> 'monitor.down' or deliveries.attempts = 0)))
+                          and (deliveries.kind not in ('monitor.down', 'monitor.flapping')
+                               or deliveries.attempts = 0)))
                  and deliveries.state = 'waiting' and deliveries.lease_until <= r.ended",
             postgres: "update deliveries
                  set state = case when left_to is null then 'failed' else 'delivered' end,
@@ -87,7 +88,8 @@ impl Store {
                  where deliveries.alert_id = r.id
                  and (deliveries.kind = 'monitor.reminder'
                       or (deliveries.is_step
-                          and (deliveries.kind <> 'monitor.down' or deliveries.attempts = 0)))
+                          and (deliveries.kind not in ('monitor.down', 'monitor.flapping')
+                               or deliveries.attempts = 0)))
                  and deliveries.state = 'waiting' and deliveries.lease_until <= r.ended"
         )
     }

@@ -2,6 +2,7 @@
 //! them.
 
 use super::{Decision, Note, NoteKind, Notification, RECHECK_INTERVAL};
+use crate::alerting::alert::AlertKind;
 use crate::escalation::{Advance, Policy, Position};
 use crate::notifications::event::format_duration;
 use crate::time::Millis;
@@ -22,11 +23,12 @@ impl PolicyContext {
 }
 
 impl Decision<'_> {
-    /// Whether the monitor is known to be down still: follow-ups need a recent check.
-    fn is_still_down(&self) -> bool {
+    /// Whether the monitor is known to be down still, or to be checked while it flaps: follow-ups
+    /// need a recent check.
+    fn is_confirmed(&self) -> bool {
         let max_age = self.context.pace.max_check_age;
         let checked = self.context.last_check.is_some_and(|at| self.now.since(at) <= max_age);
-        self.context.down && checked
+        checked && (self.context.down || self.alert.kind == AlertKind::Flapping)
     }
 
     /// Nothing is repeated after somebody has responded, unless the policy limits for how long.
@@ -43,29 +45,49 @@ impl Decision<'_> {
         if end > self.now {
             return Some(Some(end));
         }
-        let at = acknowledged.at;
         let text = format!("still open {} after the acknowledgement", format_duration(timeout));
-        self.state.acknowledged = None;
-        self.resume_escalation(at);
+        self.end_acknowledgement();
         self.state.reminder_at = self.next_reminder();
         self.note(NoteKind::Unacknowledged, text);
         None
     }
 
-    /// The steps continue where they stopped at that time.
-    pub(super) fn resume_escalation(&mut self, stopped: Millis) {
-        self.shift_escalation(self.now.since(stopped));
-    }
-
-    pub(super) fn shift_escalation(&mut self, by: Duration) {
-        self.state.escalation = self.state.escalation.map(|position| position.shifted(by));
-    }
-
-    /// The monitor is inactive: the steps stop.
-    pub(super) fn stop_escalation(&mut self) {
-        if let Some(position) = &mut self.state.escalation {
-            position.inactive_since.get_or_insert(self.now);
+    /// The steps continue where the acknowledgement has stopped them. False if there was none.
+    pub(super) fn end_acknowledgement(&mut self) -> bool {
+        let Some(before) = self.state.acknowledged.take() else { return false };
+        if !std::mem::take(&mut self.state.unreported) {
+            // An earlier version has not recorded that they stopped.
+            self.stop_escalation(before.at);
         }
+        true
+    }
+
+    /// No time passes for the steps from then on, until the next ones are decided about. Several
+    /// reasons may overlap.
+    pub(super) fn stop_escalation(&mut self, at: Millis) {
+        self.state.escalation = self.state.escalation.map(|position| position.stopped(at));
+    }
+
+    /// An outage that opened acknowledged is a fact, also for those that only the policy notifies:
+    /// its steps are taken until one of them has reported it. Returns when the next one is due.
+    pub(super) fn report_by_step(&mut self) -> Option<Millis> {
+        if !self.state.unreported || self.state.acknowledged.is_none() {
+            return None;
+        }
+        if !self.context.isactive {
+            self.stop_escalation(self.now);
+            return None;
+        }
+        let (due, _) = self.escalate(None);
+        let is_report = |one: &Notification| {
+            matches!(one, Notification::Escalated { .. } | Notification::Everybody { .. })
+        };
+        if !self.notify.iter().any(is_report) {
+            return due;
+        }
+        self.state.unreported = false;
+        self.stop_escalation(self.now);
+        None
     }
 
     /// Takes the steps that are due. Returns when the next one is, and the end of a snooze
@@ -78,7 +100,7 @@ impl Decision<'_> {
         let policy = &context.policy;
         let mut position = self.position(policy);
         if woken.is_some() {
-            if !self.is_still_down() {
+            if !self.is_confirmed() {
                 return (Some(self.now.after(RECHECK_INTERVAL)), None);
             }
             position = position.restarted(policy, self.now);
@@ -90,7 +112,7 @@ impl Decision<'_> {
         if next.is_none_or(|due| due > self.now) {
             return (next, None);
         }
-        if !self.is_still_down() {
+        if !self.is_confirmed() {
             return (Some(self.now.after(RECHECK_INTERVAL)), None);
         }
         let advance = policy.advance(&position, |step| !context.names(step).is_empty(), self.now);
@@ -106,12 +128,7 @@ impl Decision<'_> {
             Some(before) if before.policy != policy.id => {
                 Position { restarts: before.restarts + 1, ..Position::start(policy.id, self.now) }
             }
-            Some(before) => match before.inactive_since {
-                None => before,
-                Some(since) => {
-                    Position { inactive_since: None, ..before.shifted(self.now.since(since)) }
-                }
-            },
+            Some(before) => before.resumed(self.now),
         }
     }
 

@@ -903,6 +903,35 @@ fn flapping_is_suppressed_acknowledged_and_resolved_like_an_outage() {
     scene.sent(&["down@600", "acknowledged@700", "resolved@800"]);
 }
 
+#[test]
+fn flapping_is_escalated_until_somebody_responds_and_not_reminded_of() {
+    let begin = || {
+        let mut scene = flapping_scene();
+        scene.context.policy = Some(policy(&[0, 600], 0, 60));
+        scene.checked(0);
+        // It is up for the moment.
+        scene.context.down = false;
+        scene
+    };
+    let mut scene = begin();
+    scene.due_at(Some(600));
+    scene.checked(600);
+    scene.due_at(Some(1_800));
+    scene.sent(&["down@0", "step 0.0@0", "step 0.1@600"]);
+
+    let mut scene = begin();
+    scene.obey(&acknowledge(), 100);
+    scene.checked(600);
+    scene.checked(1_800);
+    scene.sent(&["down@0", "step 0.0@0", "acknowledged@100", "up@1800"]);
+
+    let mut scene = begin();
+    scene.obey(&snooze(500), 100);
+    scene.checked(500);
+    scene.due_at(Some(1_100));
+    scene.sent(&["down@0", "step 0.0@0", "step 0.0@500"]);
+}
+
 /// Monitors that are checked every 90 s, a router and its children: all of them fail at 0.
 struct Network {
     random: Random,
@@ -1148,6 +1177,93 @@ fn after_an_unacknowledgement_steps_resume_from_where_they_stopped() {
 }
 
 #[test]
+fn time_without_steps_for_two_reasons_counts_once() {
+    // 100 s of 600 s have passed when the first reason begins.
+    let begin = |order: &Order| {
+        let mut scene = Scene::escalating(&[0, 600], 0, 60);
+        scene.checked(0);
+        scene.obey(order, 100);
+        scene
+    };
+    let unacknowledge = order(Action::Unacknowledge);
+    let mut scene = begin(&acknowledge());
+    scene.context.cover = Some(window(1, Some(1_000)));
+    scene.checked(200);
+    scene.context.cover = None;
+    scene.checked(1_000);
+    scene.obey(&unacknowledge, 1_500);
+    scene.due_at(Some(2_000));
+
+    let mut scene = begin(&acknowledge());
+    scene.context.parents = vec![down_parent(150)];
+    scene.checked(200);
+    scene.obey(&unacknowledge, 500);
+    scene.context.parents.clear();
+    scene.checked(1_000);
+    scene.due_at(Some(1_500));
+
+    let mut scene = begin(&snooze(5_000));
+    scene.obey(&acknowledge(), 400);
+    scene.obey(&unacknowledge, 1_000);
+    scene.due_at(Some(1_500));
+
+    let mut scene = begin(&acknowledge());
+    scene.context.isactive = false;
+    scene.decide(None, 200);
+    scene.context.isactive = true;
+    scene.checked(1_000);
+    scene.obey(&unacknowledge, 1_500);
+    scene.due_at(Some(2_000));
+
+    let mut scene = begin(&order(Action::Comment("x".to_owned())));
+    scene.context.isactive = false;
+    scene.decide(None, 200);
+    scene.context.cover = Some(window(1, Some(1_000)));
+    scene.decide(None, 300);
+    scene.context.cover = None;
+    scene.decide(None, 1_000);
+    scene.context.isactive = true;
+    scene.checked(1_500);
+    scene.due_at(Some(1_900));
+}
+
+#[test]
+fn an_outage_soon_after_an_acknowledged_one_is_reported_by_one_step() {
+    let begin = |after: &[u32]| {
+        let mut scene = after_acknowledged(3 * MINUTE);
+        scene.context.pace.interval = None;
+        scene.context.policy = Some(policy(after, 1, 900));
+        scene.checked(0);
+        scene
+    };
+    let mut scene = begin(&[0, 600]);
+    scene.due_at(None);
+    scene.checked(600);
+    scene.sent(&["down@0", "step 0.0@0"]);
+    assert_eq!(scene.status(), AlertStatus::Acknowledged);
+    scene.obey(&order(Action::Unacknowledge), 1_000);
+    scene.due_at(Some(1_600));
+
+    // Not before its time, and one that reaches somebody.
+    let mut scene = begin(&[300, 600]);
+    scene.due_at(Some(300));
+    scene.policy().reached[0].clear();
+    for seconds in [299, 300, 900, 5_000] {
+        scene.checked(seconds);
+    }
+    scene.sent(&["down@0", "step 0.1@300"]);
+
+    let mut scene = begin(&[300, 600]);
+    scene.obey(&order(Action::Unacknowledge), 100);
+    scene.due_at(Some(300));
+    let mut scene = begin(&[300, 600]);
+    scene.policy().reached.iter_mut().for_each(Vec::clear);
+    scene.checked(300);
+    scene.checked(5_000);
+    scene.sent(&["down@0", "everybody@300"]);
+}
+
+#[test]
 fn without_its_policy_facts_and_reminders_continue() {
     let mut scene = Scene::escalating(&[0, 60], 9, 60);
     scene.context.pace.interval = Some(Duration::from_secs(600));
@@ -1257,6 +1373,15 @@ struct Tracked {
     last_due: Option<Millis>,
     /// The last step that was taken: restarts, round and step.
     last_step: Option<(u32, u32, u32)>,
+    /// Whether a step has reported it to somebody.
+    is_reported: bool,
+    /// The seconds that count for the steps. They are counted from one decision to the next,
+    /// unless the former found a reason why no time passes.
+    active: i64,
+    is_active: bool,
+    decided: i64,
+    /// The active time at which the step before was due.
+    step_due: i64,
 }
 
 impl Tracked {
@@ -1269,6 +1394,48 @@ impl Tracked {
             ups: 0,
             last_due: None,
             last_step: None,
+            is_reported: false,
+            active: 0,
+            is_active: false,
+            decided: 0,
+            step_due: 0,
+        }
+    }
+
+    fn count_time(&mut self, now: i64) {
+        if self.is_active {
+            self.active += now - self.decided;
+        }
+        self.decided = now;
+    }
+
+    /// None of the steps that were just taken was early, in active time.
+    fn check_delays(&mut self, before: &AlertState, context: &PolicyContext) {
+        let Some(after) = self.state.escalation else { return };
+        let PolicyContext { policy, reached } = context;
+        let delay = |step: usize| i64::from(policy.steps[step].after);
+        let (mut round, mut next) = (0, 0);
+        match before.escalation {
+            Some(position) if position.restarts == after.restarts => {
+                (round, next) = (position.round, position.step as usize);
+            }
+            // It begins again after a snooze, immediately.
+            Some(_) => self.step_due = self.active - delay(0),
+            None => {}
+        }
+        let mut was_skipped = false;
+        while (round, next) != (after.round, after.step as usize) {
+            let mut span = i64::from(policy.every);
+            if next == policy.steps.len() {
+                (round, next, was_skipped) = (round + 1, 0, false);
+            } else {
+                span = delay(next);
+            }
+            let due = self.step_due + span;
+            assert!(was_skipped || due <= self.active, "never early: {due} > {}", self.active);
+            self.step_due = due.min(self.active);
+            was_skipped = reached[next].is_empty();
+            next += 1;
         }
     }
 }
@@ -1490,6 +1657,7 @@ impl World {
         let (isactive, interval) = (self.isactive, self.interval);
         let (hidden, quiet, flaps) = (self.parent_is_down(), self.quiet, self.flaps);
         let Some(alert) = &mut self.alert else { return };
+        alert.count_time(now);
         let before = alert.state.clone();
         let taken = step(&alert.facts, &alert.state, &context, order, at(now));
         let repeated = step(&alert.facts, &alert.state, &context, order, at(now));
@@ -1501,6 +1669,12 @@ impl World {
             self.flaps = true;
         }
         assert!(taken.due.is_none_or(|due| due > at(now)), "time passes: {:?}", taken.due);
+        if let Some(policy) = &context.policy {
+            alert.check_delays(&before, policy);
+        }
+        // One that opened acknowledged is reported by a step, once.
+        let may_report = alert.state.acknowledged.is_none()
+            || (context.previous.is_some() && !alert.is_reported);
         for one in taken.notify {
             match one {
                 Notification::Opened => {
@@ -1538,24 +1712,27 @@ impl World {
                     assert_eq!((alert.downs, alert.ups), (1, 0), "the fact comes first");
                     assert!(!covered && !hidden && checked && isactive);
                     assert_eq!(alert.facts.ended, None);
-                    assert!(alert.state.acknowledged.is_none() && alert.state.resolved.is_none());
+                    assert!(may_report && alert.state.resolved.is_none());
                     assert_eq!(alert.state.snoozed_until, None);
                     assert!(steps & (1 << step) != 0);
                     let this = Some((restarts, round, step));
                     assert!(this > alert.last_step, "in order, each once");
                     alert.last_step = this;
-                    let began = alert.state.escalation.expect("a position").from;
-                    assert!(began <= at(now), "never early");
+                    alert.is_reported = true;
                 }
                 Notification::Everybody { .. } => {
                     assert_eq!((alert.downs, alert.ups), (1, 0));
                     assert!(!covered && !hidden && checked && isactive);
                     assert_eq!(alert.facts.ended, None);
-                    assert!(alert.state.acknowledged.is_none() && alert.state.resolved.is_none());
+                    assert!(may_report && alert.state.resolved.is_none());
+                    alert.is_reported = true;
                 }
             }
         }
         assert!(alert.downs <= 1 && alert.ups <= 1, "each fact is sent once");
+        let AlertState { acknowledged, unreported, snoozed_until, .. } = &alert.state;
+        let is_answered = (acknowledged.is_some() && !unreported) || snoozed_until.is_some();
+        alert.is_active = alert.downs == 1 && isactive && !covered && !hidden && !is_answered;
     }
 
     /// After a check and a decision, a notification has been sent for every alert that is
