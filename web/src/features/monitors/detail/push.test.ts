@@ -33,4 +33,5 @@ test("a job runs by the schedule of its monitor", () => {
   expect(waysOf(job)).toContain("cron");
   expect(waysOf(calendar)).not.toContain("cron");
   expect(exampleOf("systemd", calendar).split("\n")).toContain("OnCalendar=Mon..Fri *-*-* 02:30 Europe/Berlin");
+  expect(exampleOf("systemd", { ...job, schedule: "*-*-* 02:30 UTC" })).toContain("OnCalendar=*-*-* 02:30 UTC\n");
 });

@@ -55,6 +55,11 @@ function linesOf(schedule: string): { crons: string[]; calendars: string[] } {
   return { crons: lines.filter(isCron), calendars: lines.filter((line) => !isCron(line)) };
 }
 
+/** Whether an OnCalendar expression ends with a time zone; weekdays are at its beginning. */
+function hasZone(line: string): boolean {
+  return /\s[A-Za-z]\S*$/.test(line);
+}
+
 /** The examples for a job: cron cannot run it at the times of an OnCalendar expression. */
 export function waysOf({ schedule }: Job): Way[] {
   return ways.filter((way) => way !== "cron" || linesOf(schedule).calendars.length === 0);
@@ -70,7 +75,9 @@ export function exampleOf(way: Way, job: Job): string {
     case "systemd": {
       const start = `ExecStart=/usr/bin/wakeful run --url "${ping}" -- /usr/local/bin/your-job`;
       if (crons.length > 0 || calendars.length === 0) return start;
-      return ["[Timer]", ...calendars.map((line) => `OnCalendar=${line} ${tz}`), "", "[Service]", start].join("\n");
+      return ["[Timer]", ...calendars.map((line) => `OnCalendar=${hasZone(line) ? line : `${line} ${tz}`}`), "", "[Service]", start].join(
+        "\n",
+      );
     }
     case "curl":
       return `curl -fsS -m 10 --retry 3${post} "${ping}"`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { types, type Monitor, type Type } from "../data";
 import { en } from "../../../shared/i18n/en";
-import { bodyOf, check, initial, labelsOf, probed, suggestedName, typeOf, valuesOf } from "./values";
+import { bodyOf, check, initial, intervalAfter, labelsOf, probed, suggestedName, typeOf, valuesOf } from "./values";
 
 const monitor: Monitor = {
   monitorid: "0190",
@@ -162,6 +162,15 @@ describe("the form's values", () => {
     expect(bodyOf(typed)).toMatchObject({ heartbeat_interval: 300, timeout: 10, resend_interval: 0 });
     expect(check(typed, en)).toEqual({ retry_interval: en.form.durationInvalid });
     expect(check(initial("http"), en)).toEqual({});
+  });
+
+  test("the interval of a new monitor follows its type until it is changed", () => {
+    expect(bodyOf(initial("domain")).heartbeat_interval).toBe(86_400);
+    const http = initial("http");
+    const asDomain = intervalAfter(http, "domain");
+    expect(bodyOf({ ...http, type: "domain", heartbeat_interval: asDomain }).heartbeat_interval).toBe(86_400);
+    expect(intervalAfter({ type: "domain", heartbeat_interval: asDomain }, "http")).toBe(http.heartbeat_interval);
+    expect(intervalAfter({ type: "http", heartbeat_interval: "5m" }, "domain")).toBe("5m");
   });
 
   test("the result of a check depends on the target, not on the name or the tags", () => {
