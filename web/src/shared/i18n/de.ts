@@ -1082,6 +1082,8 @@ export const de: Texts = {
   alerts: {
     ofMessage: "Die Alarme, um die es in einer Nachricht ging, was auch immer ihr Status jetzt ist.",
     showAll: "Alle Alarme anzeigen",
+    regions: "Ergebnisse nach Region",
+    regionsLead: "Aus der Prüfung, die den Alarm ausgelöst hat.",
     lead: "Ausfälle und Warnungen, neueste zuerst.",
     expires: (what, name, day) => `${expiring[what]} ${name} läuft am ${day} ab.`,
     expired: (what, name, day) => `${expiring[what]} ${name} ist am ${day} abgelaufen.`,

@@ -1111,6 +1111,8 @@ export const en = {
   alerts: {
     ofMessage: "The alerts that a message was about, whatever their status is now.",
     showAll: "Show all alerts",
+    regions: "Results by region",
+    regionsLead: "Of the check that opened the alert.",
     lead: "Outages and warnings, newest first.",
     expires: (what: Expiring, name: string, day: string) => `${expiring[what]} ${name} expires on ${day}.`,
     expired: (what: Expiring, name: string, day: string) => `${expiring[what]} ${name} expired on ${day}.`,
