@@ -1945,6 +1945,9 @@ export const de: Texts = {
     target: "Erwarteter Wert",
     failsAs: "Was ein Fehler bedeutet",
     effects: { down: "sonst ausgefallen", degraded: "sonst eine Warnung" },
+    match: "Bei mehreren Werten",
+    matches: { any: "ein Wert", all: "alle Werte" },
+    chart: "Als Diagramm zeichnen",
     sources: {
       status: "Statuscode",
       json: "JSON-Feld",

@@ -1974,6 +1974,9 @@ export const en = {
     target: "Expected value",
     failsAs: "What a failure means",
     effects: { down: "otherwise down", degraded: "otherwise a warning" },
+    match: "If there are several values",
+    matches: { any: "any value", all: "all values" },
+    chart: "Draw as a chart",
     sources: {
       status: "Status code",
       json: "JSON field",
