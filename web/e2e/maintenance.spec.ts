@@ -295,6 +295,7 @@ test("a mute can leave out the monitors that depend on the muted one, and a wind
   await page.getByLabel("Name", { exact: true }).fill("move");
   await page.getByRole("textbox", { name: "Members of these groups" }).click();
   await page.getByRole("option", { name: "all shops" }).click();
+  await page.keyboard.press("Escape");
   await page.locator("label").filter({ hasText: "Also monitors that depend on them" }).click();
   await page.getByRole("button", { name: "Create window" }).click();
   await expect(page.getByText("members of all shops")).toBeVisible();
