@@ -275,6 +275,33 @@ test("a monitor is muted from its row and its page, and unmuted", async ({ page,
   await expect(notice).toHaveCount(0);
 });
 
+test("a mute can leave out the monitors that depend on the muted one, and a window can cover the members of a group", async ({
+  page,
+  member: { api },
+}) => {
+  const shop = await api.monitor({ name: "shop" });
+  await api.monitor({ name: "cart", depends_on: shop.monitorid });
+  await api.monitor({ name: "all shops", type: "group", heartbeat_interval: 60, group: { monitors: shop.monitorid } });
+  await page.goto("/");
+  await page.getByRole("button", { name: "Actions for shop" }).click();
+  await page.getByRole("menuitem", { name: "Mute until…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.locator("label").filter({ hasText: "Also mute monitors that depend on it" }).click();
+  await dialog.getByRole("button", { name: "Mute" }).click();
+  await expect(page.getByText("Muted shop.")).toBeVisible();
+  expect(await all(api)).toMatchObject([{ name: "Mute: shop", dependents: false, monitors_covered: 1 }]);
+
+  await page.goto("/maintenance/new");
+  await page.getByLabel("Name", { exact: true }).fill("move");
+  await page.getByRole("textbox", { name: "Members of these groups" }).click();
+  await page.getByRole("option", { name: "all shops" }).click();
+  await page.keyboard.press("Escape");
+  await page.locator("label").filter({ hasText: "Also monitors that depend on them" }).click();
+  await page.getByRole("button", { name: "Create window" }).click();
+  await expect(page.getByText("members of all shops")).toBeVisible();
+  await expect(page.getByText("Without monitors that depend on them")).toBeVisible();
+});
+
 test("recent checks, the chart and the uptime show maintenance, in words too", async ({ page, member: { api } }) => {
   const shop = await api.monitor({ name: "shop" });
   await api.report(shop.monitorid, "up", { load_time: 20 });

@@ -108,9 +108,15 @@ test("reports to a push URL are shown live, and an outage becomes an alert", asy
   await page.goto(`/monitor/${monitorid}`);
   const shown = await page.getByRole("group", { name: /Push URL/ }).innerText();
   expect(shown).toBe(push_url);
-  for (const way of ["cron", "PowerShell", "Python", "curl"]) {
+  const ping = await page.getByRole("group", { name: /Ping URL/ }).innerText();
+  for (const [way, url] of [
+    ["PowerShell", shown],
+    ["Python", shown],
+    ["cron", ping],
+    ["curl", ping],
+  ] as const) {
     await page.getByRole("button", { name: way, exact: true }).click();
-    await expect(page.getByRole("group", { name: way, exact: true })).toContainText(shown);
+    await expect(page.getByRole("group", { name: way, exact: true })).toContainText(url);
   }
   await request.get(`${shown}?status=up&msg=done&ping=12`);
   await expect(page.getByText("Up", { exact: true })).toBeVisible();
@@ -133,7 +139,8 @@ test("a push URL that has leaked is replaced, and the old one stops working", as
   await expect(page.getByText("Push URL replaced.")).toBeVisible();
   await expect(address).not.toHaveText(leaked);
   const replaced = await address.innerText();
-  await expect(page.getByRole("group", { name: "curl", exact: true })).toContainText(replaced);
+  await page.getByRole("button", { name: "Python", exact: true }).click();
+  await expect(page.getByRole("group", { name: "Python", exact: true })).toContainText(replaced);
   expect((await request.get(`${leaked}?status=down`)).status()).toBe(404);
   expect((await request.get(replaced)).status()).toBe(200);
   await expect(page.getByText("Up", { exact: true })).toBeVisible();

@@ -96,6 +96,28 @@ test("a monitor checked from two regions shows their results in the panel, the l
   await expect(legend.getByRole("listitem").filter({ hasText: "This server" })).toBeVisible();
   await expect(page.getByRole("img", { name: /^Response time: / })).toBeVisible();
 
+  const { api } = member;
+  const { monitors } = await api.get<{ monitors: { monitorid: string; regions: string[]; quorum: string }[] }>("monitors");
+  expect(monitors.map(({ regions, quorum }) => [regions, quorum])).toEqual([[["local", region], "all"]]);
+
+  // The alert shows what each region saw when it was opened.
+  service.target.status = 503;
+  const check = `monitor/${monitors[0]?.monitorid ?? ""}/check`;
+  await expect.poll(async () => (await api.post<{ heartbeat: { status: string } }>(check, {})).heartbeat.status).toBe("down");
+  const alerts = async () => (await api.get<{ alerts: { alertid: string }[] }>("alerts")).alerts;
+  await expect
+    .poll(async () => {
+      await api.post(check, {});
+      return (await alerts()).length;
+    })
+    .toBe(1);
+  service.target.status = 200;
+  await api.post(check, {});
+  await page.goto(`/alert/${(await alerts())[0]?.alertid ?? ""}`);
+  for (const name of ["This server", region]) {
+    await expect(panel(page, "Results by region").getByRole("listitem").filter({ hasText: name })).toContainText("503");
+  }
+
   await leave();
   await page.goto("/");
   await expect(page.getByText(`No probe online in ${region}: 1 monitor is not checked from there`)).toBeVisible();
@@ -104,9 +126,6 @@ test("a monitor checked from two regions shows their results in the panel, the l
 
   await page.getByRole("link", { name: "Edit" }).click();
   await expect(page.getByRole("textbox", { name: "Down when" })).toHaveValue("all fail");
-  const { api } = member;
-  const { monitors } = await api.get<{ monitors: { regions: string[]; quorum: string }[] }>("monitors");
-  expect(monitors.map(({ regions, quorum }) => [regions, quorum])).toEqual([[["local", region], "all"]]);
 });
 
 test("axe finds nothing on pages with regions, and they fit on a phone", async ({ page, member, probe, service }) => {

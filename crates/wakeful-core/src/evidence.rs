@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use crate::assert::AssertionResult;
+use crate::assert::{AssertionResult, Fingerprint};
 use crate::heartbeat::Phases;
 use crate::id::{AlertId, EvidenceId, MonitorId};
 use crate::named_enum;
@@ -217,6 +217,16 @@ impl EvidenceContent {
 }
 
 impl Evidence {
+    /// Fails the assertions about values that have changed.
+    pub fn set_changed(&mut self, changed: &[Fingerprint]) {
+        for value in changed {
+            let mut results = self.assertions.iter_mut();
+            if let Some(result) = results.find(|result| Some(result.index) == value.index) {
+                result.set_changed(value);
+            }
+        }
+    }
+
     /// Without the parts that this level leaves out.
     #[must_use]
     pub fn at_level(mut self, level: EvidenceLevel) -> Option<Self> {

@@ -75,6 +75,8 @@ pub struct Step {
     pub warning: Option<ExpiryWarning>,
     /// What has changed, of the values that must not: to be notified.
     pub changed: Option<String>,
+    /// The values that must not change, and are not the known ones.
+    pub differing: Vec<Fingerprint>,
 }
 
 /// A change of status: to be recorded at once, and possibly notified.
@@ -118,14 +120,15 @@ pub fn step(state: &State, input: Input, policy: &Policy, now: Millis) -> Step {
         Input::Fault(fault) => apply_fault(state, fault, policy, now),
         Input::Observation(mut observation) => {
             let warning = warn(state, &observation, policy, now);
-            let (known, changed) = compare_values(state, &mut observation, policy);
+            let Compared { known, changed, differing } =
+                compare_values(state, &mut observation, policy);
             let signal = Signal::of_observation(observation, policy);
             let mut step = apply_signal(state, signal, policy, now);
             if let Some(warning) = &warning {
                 step.state.warned.add(warning);
             }
             step.state.known = known;
-            Step { warning, changed, ..step }
+            Step { warning, changed, differing, ..step }
         }
         Input::Report(report) => {
             apply_signal(state, Signal::of_report(report, policy), policy, now)
@@ -329,6 +332,7 @@ fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Ste
         recheck_after: None,
         warning: None,
         changed: None,
+        differing: Vec::new(),
     }
 }
 
@@ -380,28 +384,36 @@ fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> 
         recheck_after,
         warning: None,
         changed: None,
+        differing: Vec::new(),
     }
 }
 
+/// What the values that must not change are, compared with those of the last good check.
+struct Compared {
+    /// The values to know.
+    known: Option<Box<KnownValues>>,
+    /// What is reported.
+    changed: Option<String>,
+    differing: Vec<Fingerprint>,
+}
+
 /// Compares the values that must not change with those of the last good check. A new value is
-/// reported once, and known from then on. One that is pinned fails until a user accepts it. Returns
-/// the values to know, and what is reported.
-fn compare_values(
-    state: &State,
-    observation: &mut Observation,
-    policy: &Policy,
-) -> (Option<Box<KnownValues>>, Option<String>) {
+/// reported once, and known from then on. One that is pinned fails until a user accepts it.
+fn compare_values(state: &State, observation: &mut Observation, policy: &Policy) -> Compared {
     let seen = std::mem::take(&mut observation.fingerprints);
     if !observation.up || policy.upside_down || seen.is_empty() {
-        return (state.known.clone(), None);
+        return Compared { known: state.known.clone(), changed: None, differing: Vec::new() };
     }
-    let (mut known, mut changed) = (KnownValues::new(), Vec::new());
-    for Fingerprint { key, hash, label, pinned, fails_as } in seen {
-        let before = state.known.as_ref().and_then(|known| known.get(&key));
-        let differs = before.is_some_and(|before| *before != hash);
-        let words = format!("{label} has changed");
-        match (pinned, fails_as) {
-            _ if !differs => {}
+    let (mut known, mut changed, mut differing) = (KnownValues::new(), Vec::new(), Vec::new());
+    for value in seen {
+        let before = state.known.as_ref().and_then(|known| known.get(&value.key));
+        let kept = before.filter(|_| value.pinned).unwrap_or(&value.hash).clone();
+        known.insert(value.key.clone(), kept);
+        if before.is_none_or(|before| *before == value.hash) {
+            continue;
+        }
+        let words = value.change();
+        match (value.pinned, value.fails_as) {
             (true, FailsAs::Down) => {
                 observation.up = false;
                 observation.reason = Some(Reason::Changed);
@@ -417,11 +429,10 @@ fn compare_values(
                 changed.push(words);
             }
         }
-        let kept = before.filter(|_| pinned).cloned().unwrap_or(hash);
-        known.insert(key, kept);
+        differing.push(value);
     }
     let changed = (!changed.is_empty()).then(|| changed.join(", "));
-    (Some(Box::new(known)), changed)
+    Compared { known: Some(Box::new(known)), changed, differing }
 }
 
 /// The streak of failures including this one.

@@ -8,7 +8,7 @@ const paths = [...source("./routes.tsx").matchAll(/path: "(\/[^"]+)"/g)].map(([,
 
 test("the tests of all pages open every page", () => {
   expect(paths).toEqual(expect.arrayContaining(["/login", "/team", "/monitor/:id"]));
-  const opened = source("../../e2e/sample-data.ts") + source("../../e2e/visual.spec.ts");
+  const opened = source("../../e2e/sample-data.ts") + source("../../e2e/accessibility.spec.ts");
   const pattern = (path: string) => new RegExp(`["\`]${path.replace(":id", "\\$\\{\\w+(\\.\\w+)?\\}")}["\`#]`);
   expect(paths.filter((path) => !pattern(path).test(opened))).toEqual([]);
 });

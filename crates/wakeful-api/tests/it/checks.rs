@@ -154,6 +154,12 @@ both_databases! {
         let id = id.as_str().unwrap();
         let check = async || ann.client.post(&format!("monitor/{id}/check"), &json!({})).await.ok()["heartbeat"].clone();
         assert_eq!(check().await["health"], "up");
+        let judged = async || {
+            let checked = ann.client.post(&format!("monitor/{id}/check"), &json!({})).await.ok();
+            let one = &checked["evidence"]["assertions"][0];
+            json!([one["passed"], one["fails_as"], one["message"]])
+        };
+        assert_eq!(judged().await, json!([true, "down", ""]));
         page.answer_with(200, "", "another page");
         let beat = check().await;
         assert_eq!((&beat["status"], &beat["health"]), (&json!("up"), &json!("degraded")));
@@ -167,6 +173,10 @@ both_databases! {
         let seen = ann.client.get(&alert).await.ok()["evidence"][0].clone();
         assert_eq!((&seen["of"], &seen["reason"]), (&json!("change"), &json!("changed")));
         assert_eq!(seen["response"]["body"], "another page");
+        // A change is reported once, whatever the assertion fails as.
+        let result = &seen["assertions"][0];
+        assert_eq!((&result["passed"], &result["fails_as"]), (&json!(false), &json!("degraded")));
+        assert_eq!(result["message"], "body has changed");
 
         let accept = format!("monitor/{id}/accept");
         ann.client.post_nothing(&accept).await.refused(409, "nothing_to_accept");
@@ -179,6 +189,7 @@ both_databases! {
             let beat = check().await;
             assert_eq!((&beat["status"], &beat["reason"]), (&json!("down"), &json!("changed")));
         }
+        assert_eq!(judged().await, json!([false, "down", "body has changed"]));
         ann.client.post_nothing(&accept).await.ok();
         assert_eq!(check().await["status"], "up");
         // What was read can be sent back, and accepts nothing.

@@ -73,18 +73,27 @@ pub struct Fingerprint {
     pub pinned: bool,
     #[serde(default)]
     pub fails_as: FailsAs,
+    /// The position of the assertion; an older probe does not send it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
 }
 
 impl Fingerprint {
-    fn of(assertion: &Assertion, hash: u128) -> Self {
+    fn of(index: usize, assertion: &Assertion, hash: u128) -> Self {
         let label = assertion.label();
         Self {
+            index: Some(index),
             key: format!("{} {label}", assertion.accepted),
             hash: format!("{hash:032x}"),
             label,
             pinned: assertion.is_pinned(),
             fails_as: assertion.fails_as,
         }
+    }
+
+    /// What is reported if it is not the known value.
+    pub fn change(&self) -> String {
+        format!("{} has changed", self.label)
     }
 
     /// That of another machine, with the same bounds as one made here.
@@ -125,6 +134,16 @@ pub struct AssertionResult {
 }
 
 impl AssertionResult {
+    /// Fails it, because its value is not the known one. Only the verdict knows that.
+    pub fn set_changed(&mut self, value: &Fingerprint) {
+        self.passed = false;
+        self.message = value.change();
+        if !value.pinned {
+            // It is known from now on.
+            self.fails_as = FailsAs::Degraded;
+        }
+    }
+
     /// The result of another machine, with the same bounds as one made here.
     #[must_use]
     pub fn sanitized(self) -> Self {
@@ -246,7 +265,7 @@ fn judge_one(
         reason: failure.map(|_| assertion.source.reason(&assertion.property)),
         warning,
         charted: Readings::of([values.charted, None]).0[0],
-        fingerprint: values.hash.map(|hash| Fingerprint::of(assertion, hash)),
+        fingerprint: values.hash.map(|hash| Fingerprint::of(index, assertion, hash)),
     }
 }
 

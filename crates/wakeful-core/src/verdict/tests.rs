@@ -322,6 +322,7 @@ fn a_value_that_changes_is_reported_once_and_a_pinned_one_fails_until_it_is_acce
             label: "body".to_owned(),
             pinned,
             fails_as,
+            index: Some(0),
         });
         Input::Observation(up)
     };
@@ -334,6 +335,7 @@ fn a_value_that_changes_is_reported_once_and_a_pinned_one_fails_until_it_is_acce
     assert_eq!(other.changed.as_deref(), Some("body has changed"));
     assert_eq!(other.heartbeat.status, Beat::Degraded);
     assert_eq!(other.heartbeat.message, "200 OK; body has changed");
+    assert_eq!((first.differing.len(), other.differing.len()), (0, 1));
     let again = run(&other.state, plainly("b"));
     assert_eq!((again.heartbeat.status, again.changed), (Beat::Up, None));
     // A failure between them is not a value.

@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 use wakeful_core::access::{MonitorFilter, Permission, TeamAccess, permission};
-use wakeful_core::assert::{Assertion, Assertions};
+use wakeful_core::assert::{Assertion, Assertions, Fingerprint};
 use wakeful_core::billing::Plan;
 use wakeful_core::cluster::version::Version;
 use wakeful_core::dependency::{Dependency, MAX_DEPTH};
@@ -690,7 +690,7 @@ impl Engine {
                 .await
                 .map(|answer| answer.map(|answer| answer.heartbeat));
         }
-        let (heartbeat, _) = self.judge(id, None, Input::Report(report), payload).await?;
+        let (heartbeat, ..) = self.judge(id, None, Input::Report(report), payload).await?;
         Ok(Some(heartbeat))
     }
 
@@ -736,8 +736,12 @@ impl Engine {
             Some(paused) => Input::Fault(paused),
             None => permit.run(probes::check(self, id, &params)).await?,
         };
-        let evidence = seen.evidence().cloned().map(Box::new);
-        let (heartbeat, reason) = self.judge(id, Some(params.target_version), seen, None).await?;
+        let mut evidence = seen.evidence().cloned().map(Box::new);
+        let (heartbeat, reason, differing) =
+            self.judge(id, Some(params.target_version), seen, None).await?;
+        if let Some(evidence) = &mut evidence {
+            evidence.set_changed(&differing);
+        }
         Ok(CheckOutcome { heartbeat, reason, evidence })
     }
 
@@ -820,12 +824,13 @@ impl Engine {
         target_version: Option<u32>,
         seen: Input,
         payload: Option<Value>,
-    ) -> Result<(Heartbeat, Option<Reason>)> {
+    ) -> Result<(Heartbeat, Option<Reason>, Vec<Fingerprint>)> {
         // `None`: the monitor was deleted, deactivated or got another target meanwhile.
         let judged = self.scheduler().judge(id, target_version, seen, payload, self.now());
-        let Judged { heartbeat, reason, recorded } = judged.ok_or(Error::NotFound("monitor"))?;
+        let Judged { heartbeat, reason, differing, recorded } =
+            judged.ok_or(Error::NotFound("monitor"))?;
         match tokio::time::timeout(RECORD_TIMEOUT, recorded).await {
-            Ok(Ok(())) => Ok((heartbeat, reason)),
+            Ok(Ok(())) => Ok((heartbeat, reason, differing)),
             Ok(Err(_)) | Err(_) => Err(Error::NotRecorded),
         }
     }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher as _};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use wakeful_core::assert::Assertions;
+use wakeful_core::assert::{Assertions, Fingerprint};
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::health::{Degraded, Usual, limit};
 use wakeful_core::id::{MonitorId, TeamId};
@@ -241,6 +241,7 @@ impl Entry {
         self.state = step.state.clone();
         self.seq += 1;
         self.resumed = false;
+        self.count_differing(&step.differing);
         if is_report && self.is_push() {
             self.set_due(self.deadline_after_report(now, wall));
         }
@@ -251,6 +252,15 @@ impl Entry {
             self.due = self.due.min(recheck);
         }
         step
+    }
+
+    /// Counts failed assertions that the check itself could not judge.
+    fn count_differing(&self, differing: &[Fingerprint]) {
+        let assertions = self.assertions.as_deref().map_or(&[][..], Vec::as_slice);
+        for assertion in differing.iter().filter_map(|value| assertions.get(value.index?)) {
+            let source = assertion.source.as_str();
+            metrics::counter!("wakeful_assertions_failed_total", "source" => source).increment(1);
+        }
     }
 
     /// The certificate of an observation, if it differs from the last one.

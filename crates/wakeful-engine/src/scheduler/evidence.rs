@@ -87,6 +87,7 @@ impl HeldEvidence {
                 content.reason = step.reason;
                 content.message.clone_from(&step.heartbeat.message);
             }
+            content.evidence.set_changed(&step.differing);
             let bytes = size(&content);
             Seen { at, content: Box::new(content), bytes }
         });
@@ -225,6 +226,7 @@ mod tests {
                     label: "body".into(),
                     pinned: false,
                     fails_as: FailsAs::Down,
+                    index: Some(0),
                 }),
                 _ => {}
             }

@@ -35,7 +35,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
-use wakeful_core::assert::{Assertions, Comparison};
+use wakeful_core::assert::{Assertions, Comparison, Fingerprint};
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::evidence::EvidenceLevel;
 use wakeful_core::heartbeat::{Beat, Heartbeat};
@@ -187,6 +187,8 @@ impl CheckParams {
 pub(crate) struct Judged {
     pub(crate) heartbeat: Heartbeat,
     pub(crate) reason: Option<Reason>,
+    /// The values that must not change, and did.
+    pub(crate) differing: Vec<Fingerprint>,
     /// Resolves once it is recorded.
     pub(crate) recorded: oneshot::Receiver<()>,
 }
@@ -412,6 +414,7 @@ impl Scheduler {
         let certificate = entry.new_certificate(&seen);
         let (step, evidence) = self.judge_entry(entry, seen, wall);
         let (heartbeat, reason) = (step.heartbeat.clone(), step.reason);
+        let differing = step.differing.clone();
         let extras = VerdictExtras {
             certificate,
             payload,
@@ -421,7 +424,7 @@ impl Scheduler {
         };
         self.queue_for_writing(entry, step, extras);
         shard.arm(entry, wheel);
-        Some(Judged { heartbeat, reason, recorded })
+        Some(Judged { heartbeat, reason, differing, recorded })
     }
 
     /// Judges an input and queues the verdict for the result writer.

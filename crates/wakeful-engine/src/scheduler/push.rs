@@ -264,5 +264,6 @@ fn unchanged(entry: &Entry, at: Millis) -> Step {
         recheck_after: None,
         warning: None,
         changed: None,
+        differing: Vec::new(),
     }
 }

@@ -159,26 +159,30 @@ function Covered({ window }: { window: Maintenance }) {
   const { maintenance } = useTexts();
   const { data } = useQuery(monitorsQuery);
   const list = data?.filter((monitor) => covers(window, monitor)).sort((a, b) => a.name.localeCompare(b.name));
-  const tags = [...window.tags, ...window.all_tags];
+  const groups = window.groups.flatMap((id) => data?.find(({ monitorid }) => monitorid === id)?.name ?? []);
+  const parts = [...window.tags, ...window.all_tags, ...groups.map(maintenance.membersOf)];
+  const shown = list?.slice(0, MAX_SHOWN) ?? [];
+  // Those that it covers through groups and dependencies are only counted.
+  const more = Math.max(window.monitors_covered, list?.length ?? 0) - shown.length;
   return (
     <Panel title={maintenance.monitors} lead={maintenance.monitorsLead}>
-      {tags.length > 0 && (
+      {parts.length > 0 && (
         <ul className={styles.tags}>
-          {tags.map((tag) => (
-            <li key={tag}>{tag}</li>
+          {parts.map((part) => (
+            <li key={part}>{part}</li>
           ))}
         </ul>
       )}
       {!list && <Loading />}
-      {list?.length === 0 && <p className={styles.quiet}>{maintenance.noMonitors}</p>}
-      {list && list.length > 0 && (
+      {list && shown.length + more === 0 && <p className={styles.quiet}>{maintenance.noMonitors}</p>}
+      {list && shown.length + more > 0 && (
         <ul className={styles.covered}>
-          {list.slice(0, MAX_SHOWN).map(({ monitorid, name }) => (
+          {shown.map(({ monitorid, name }) => (
             <li key={monitorid}>
               <Link to={`/monitor/${monitorid}`}>{name}</Link>
             </li>
           ))}
-          {list.length > MAX_SHOWN && <li className={styles.quiet}>{maintenance.andMore(list.length - MAX_SHOWN)}</li>}
+          {more > 0 && <li className={styles.quiet}>{shown.length === 0 ? maintenance.covers(more) : maintenance.andMore(more)}</li>}
         </ul>
       )}
     </Panel>

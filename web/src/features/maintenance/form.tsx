@@ -42,6 +42,7 @@ export function Selection({ form }: { form: WindowForm }) {
     <Panel title={texts.what}>
       <div className={page.fields}>
         <SelectorFields form={form} label={texts.what} />
+        {!form.values.everything && <Switch {...flag(form, "dependents")} label={texts.dependents} description={texts.dependentsHelp} />}
       </div>
     </Panel>
   );

@@ -13,9 +13,14 @@ export function WindowStatus({ status }: { status: MaintenanceStatus }) {
   return <Badge tone={tones[status]}>{maintenance.statuses[status]}</Badge>;
 }
 
-export function Effects({ window: { checks, alerts, counts } }: { window: Maintenance }) {
+export function Effects({ window: { checks, alerts, counts, dependents, everything } }: { window: Maintenance }) {
   const { effects } = useTexts().maintenance;
-  const words = [...(checks === "pause" ? [effects.pause] : []), effects[alerts], effects[counts]];
+  const words = [
+    ...(checks === "pause" ? [effects.pause] : []),
+    effects[alerts],
+    effects[counts],
+    ...(dependents || everything ? [] : [effects.withoutDependents]),
+  ];
   return (
     <ul className={styles.effects}>
       {words.map((word) => (

@@ -5,7 +5,7 @@ import { POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import { MAINTENANCE, type SaveMaintenance } from "../../shared/api/maintenances";
 import { monitorsQuery } from "../../shared/api/monitors";
-import { isSelected } from "../../shared/lib/selector";
+import { isSelected, selectorBody } from "../../shared/lib/selector";
 import { useNow } from "../../shared/lib/now";
 import { useTexts } from "../../shared/i18n";
 import { translate } from "../../shared/i18n/service";
@@ -33,14 +33,10 @@ function triedQuery(body: SaveMaintenance) {
 
 /** The fields that times and monitors depend on; a name that is still missing does not matter. */
 function triedOf(values: Values, id: string | undefined, instead: string | undefined): SaveMaintenance {
-  const { everything, monitors, tags, all_tags, starts, time_zone, ends, duration, rrule, cron, except, counts } = bodyOf(values);
-  const selection = isSelected(values)
-    ? { everything, monitors, tags, all_tags }
-    : instead === undefined
-      ? { everything: true }
-      : { monitors: [instead] };
+  const { starts, time_zone, ends, duration, rrule, cron, except, counts, dependents } = bodyOf(values);
+  const selection = isSelected(values) ? selectorBody(values) : instead === undefined ? { everything: true } : { monitors: [instead] };
   const schedule = { starts, time_zone, rrule, cron, except, ...(ends === undefined ? { duration } : { ends }) };
-  return { ...(id !== undefined && { maintenanceid: id }), name: "–", counts, ...selection, ...schedule };
+  return { ...(id !== undefined && { maintenanceid: id }), name: "–", counts, dependents, ...selection, ...schedule };
 }
 
 export function Preview({ form, id }: { form: WindowForm; id: string | undefined }) {

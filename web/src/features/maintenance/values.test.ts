@@ -60,7 +60,17 @@ test("only what changed is sent, and times and selections as a whole", () => {
     maintenanceid: "w",
     everything: true,
     monitors: [],
+    groups: [],
     tags: [],
+    all_tags: [],
+  });
+  expect(changesOf(stored, { ...values, dependents: false })).toEqual({ maintenanceid: "w", dependents: false });
+  expect(changesOf(stored, { ...values, groups: ["g"] })).toEqual({
+    maintenanceid: "w",
+    everything: false,
+    monitors: [],
+    groups: ["g"],
+    tags: ["backup"],
     all_tags: [],
   });
   const announced = { ...values, "announce.notifiers": ["n"], "announce.before": ["1 d", "15 min"], "announce.end": true };

@@ -21,6 +21,8 @@ export interface Values extends RuleValues, Selector {
   checks: Maintenance["checks"];
   counts: Maintenance["counts"];
   alerts: Maintenance["alerts"];
+  /** Whether it covers monitors that depend on a covered one. */
+  dependents: boolean;
   grace: string;
   "announce.notifiers": string[];
   /** Durations as text. */
@@ -44,6 +46,7 @@ export function initial(now: number, zone: string): Values {
     isactive: true,
     everything: false,
     monitors: [],
+    groups: [],
     tags: [],
     all_tags: [],
     starts: local,
@@ -55,6 +58,7 @@ export function initial(now: number, zone: string): Values {
     checks: "run",
     counts: "excluded",
     alerts: "suppress",
+    dependents: true,
     grace: "",
     "announce.notifiers": [],
     "announce.before": [],
@@ -76,6 +80,7 @@ export function valuesOf(window: Maintenance): Values {
     isactive: window.isactive,
     everything: window.everything,
     monitors: window.monitors,
+    groups: window.groups,
     tags: window.tags,
     all_tags: window.all_tags,
     starts,
@@ -87,6 +92,7 @@ export function valuesOf(window: Maintenance): Values {
     checks: window.checks,
     counts: window.counts,
     alerts: window.alerts,
+    dependents: window.dependents,
     grace: window.grace === 0 ? "" : formatDuration(window.grace),
     "announce.notifiers": window.announce.notifiers,
     "announce.before": window.announce.before.map(formatDuration),
@@ -144,6 +150,7 @@ function othersOf(values: Values): SaveMaintenance {
     checks: values.checks,
     counts: values.counts,
     alerts: values.alerts,
+    dependents: values.dependents,
     grace: values.grace.trim() === "" ? 0 : (parseDuration(values.grace) ?? 0),
     announce: {
       notifiers: values["announce.notifiers"],

@@ -10,9 +10,19 @@ export function useIsLimited(): boolean {
   return !!data?.find((member) => member.userid === userid)?.monitor_filter;
 }
 
+/** Whether a window names its monitors one by one. */
+export function onlyNames({
+  everything,
+  groups,
+  tags,
+  all_tags,
+}: Pick<Maintenance, "everything" | "groups" | "tags" | "all_tags">): boolean {
+  return !everything && groups.length + tags.length + all_tags.length === 0;
+}
+
 /** Those who are limited to some monitors can change windows that name these, and no others. */
 export function useMayChange(): (window: Maintenance) => boolean {
   const responds = useMay("respond");
   const limited = useIsLimited();
-  return ({ everything, tags, all_tags }) => responds && !(limited && (everything || tags.length + all_tags.length > 0));
+  return (window) => responds && (!limited || onlyNames(window));
 }

@@ -436,6 +436,34 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be up, degraded or down", "Wählen Sie in Ordnung, beeinträchtigt oder ausgefallen."],
   ["must be pending, up, degraded or down", "Wählen Sie ausstehend, in Ordnung, beeinträchtigt oder ausgefallen."],
   ["must be true for one assertion only", "Nur eine Bedingung kann als Diagramm gezeigt werden."],
+
+  ["must be a certificate in PEM format", "Geben Sie ein Zertifikat im PEM-Format ein."],
+  ["must be set with a client certificate", "Geben Sie den Schlüssel des Zertifikats ein."],
+  ["must be set with a client key", "Geben Sie das Zertifikat zu diesem Schlüssel ein."],
+  ["must be a private key in PEM format, without a passphrase", "Geben Sie einen privaten Schlüssel im PEM-Format ohne Passphrase ein."],
+  ["does not match the certificate", "Dieser Schlüssel passt nicht zum Zertifikat."],
+  [
+    "must be sent again as PEM, with its key, for another server",
+    "Geben Sie Zertifikat und Schlüssel erneut ein: Der Server hat sich geändert.",
+  ],
+  ["must be certificates of authorities in PEM format", "Geben Sie Zertifikate von Zertifizierungsstellen im PEM-Format ein."],
+  ["must be auto or 1.1 for ntlm authentication", "NTLM funktioniert nur über HTTP/1.1."],
+  ["must be set for bearer authentication", "Geben Sie einen Token ein."],
+  ["must be set for oauth2 authentication", "Geben Sie das Client-Secret ein."],
+  ["must not contain spaces or characters other than ASCII", "Verwenden Sie nur ASCII-Zeichen ohne Leerzeichen."],
+  [
+    "must be a URL such as http://proxy.example:3128 or socks5://user:password@host:1080",
+    "Geben Sie eine URL wie http://proxy.example:3128 oder socks5://user:password@host:1080 ein.",
+  ],
+  [
+    "must have a user name and a password of at most 255 bytes without control characters",
+    "Benutzername und Passwort dürfen je höchstens 255 Bytes lang sein und keine Steuerzeichen enthalten.",
+  ],
+  ["must not have a colon in its user name", "Der Benutzername darf keinen Doppelpunkt enthalten."],
+  ["must be any or 6 for this address", "Das Ziel ist eine IPv6-Adresse."],
+  ["must be any or 4 for this address", "Das Ziel ist eine IPv4-Adresse."],
+  ["must be any for an address", "Das Ziel ist eine Adresse und gehört nur zu einer Familie."],
+  ["must be the name of a domain such as example.com", "Geben Sie den Namen einer Domain wie example.com ein."],
 ];
 
 export const service: ServiceMessages = { codes, refusals, invalid: "Dieser Wert ist ungültig." };

@@ -391,6 +391,31 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be up, degraded or down", "Choose up, degraded or down."],
   ["must be pending, up, degraded or down", "Choose pending, up, degraded or down."],
   ["must be true for one assertion only", "Only one condition can be charted."],
+
+  ["must be a certificate in PEM format", "Enter a certificate in PEM format."],
+  ["must be set with a client certificate", "Enter the key of the certificate."],
+  ["must be set with a client key", "Enter the certificate of this key."],
+  ["must be a private key in PEM format, without a passphrase", "Enter a private key in PEM format, without a passphrase."],
+  ["does not match the certificate", "This key doesn’t match the certificate."],
+  ["must be sent again as PEM, with its key, for another server", "Enter the certificate and its key again: the server has changed."],
+  ["must be certificates of authorities in PEM format", "Enter certificates of authorities in PEM format."],
+  ["must be auto or 1.1 for ntlm authentication", "NTLM works only over HTTP/1.1."],
+  ["must be set for bearer authentication", "Enter a token."],
+  ["must be set for oauth2 authentication", "Enter the client secret."],
+  ["must not contain spaces or characters other than ASCII", "Use only ASCII characters, without spaces."],
+  [
+    "must be a URL such as http://proxy.example:3128 or socks5://user:password@host:1080",
+    "Enter a URL such as http://proxy.example:3128 or socks5://user:password@host:1080.",
+  ],
+  [
+    "must have a user name and a password of at most 255 bytes without control characters",
+    "User name and password can have at most 255 bytes each, without control characters.",
+  ],
+  ["must not have a colon in its user name", "The user name can’t contain a colon."],
+  ["must be any or 6 for this address", "The target is an IPv6 address."],
+  ["must be any or 4 for this address", "The target is an IPv4 address."],
+  ["must be any for an address", "The target is an address, which has only one family."],
+  ["must be the name of a domain such as example.com", "Enter the name of a domain, such as example.com."],
 ];
 
 export const service: ServiceMessages = { codes, refusals, invalid: "This value isn’t valid." };

@@ -35,7 +35,11 @@ test("messages about plan limits are translated as a whole, and names stay uncha
 
 /** The service's source, with `{}` for placeholders and without line breaks in long texts. */
 const source = Object.values(
-  import.meta.glob<string>("../../../../crates/wakeful-{api,core,engine}/src/**/*.rs", { query: "?raw", import: "default", eager: true }),
+  import.meta.glob<string>("../../../../crates/wakeful-{api,core,engine,outbound}/src/**/*.rs", {
+    query: "?raw",
+    import: "default",
+    eager: true,
+  }),
 )
   .join("\n")
   .replace(/\\\n\s*/g, "")

@@ -3,7 +3,7 @@ import { MultiSelect, TagsInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useIsLimited } from "../api/limited";
-import { monitorsQuery } from "../api/monitors";
+import { monitorsQuery, type MonitorRow } from "../api/monitors";
 import type { Selector } from "../lib/selector";
 import { useTexts } from "../i18n";
 import type { Form } from "./form";
@@ -13,14 +13,16 @@ import { SegmentedControl } from "./segmented-control";
 /** How many monitors the list offers at once; the others are found by name. */
 export const MAX_OPTIONS = 100;
 
-/** The monitors of the team as options; those that were deleted are shown by their ids. */
-export function useMonitorOptions(chosen: readonly string[]) {
+/** The monitors of the team as options, or those of a type; those that were deleted are shown by their ids. */
+export function useMonitorOptions(chosen: readonly string[], only?: MonitorRow["type"]) {
   const { data } = useQuery(monitorsQuery);
   return useMemo(() => {
-    const known = (data ?? []).map(({ monitorid, name }) => ({ value: monitorid, label: name }));
+    const known = (data ?? [])
+      .filter(({ type }) => only === undefined || type === only)
+      .map(({ monitorid, name }) => ({ value: monitorid, label: name }));
     const deleted = chosen.filter((id) => !known.some(({ value }) => value === id));
     return [...known, ...deleted.map((id) => ({ value: id, label: id }))].sort((a, b) => a.label.localeCompare(b.label));
-  }, [data, chosen]);
+  }, [data, chosen, only]);
 }
 
 export function SelectorFields<V extends Selector>({ form, label }: { form: Form<V>; label: string }) {
@@ -28,8 +30,9 @@ export function SelectorFields<V extends Selector>({ form, label }: { form: Form
   const fields = form as unknown as Form<Selector>;
   const limited = useIsLimited();
   const { data } = useQuery(monitorsQuery);
-  const { everything, monitors, tags, all_tags } = fields.values;
+  const { everything, monitors, groups, tags, all_tags } = fields.values;
   const options = useMonitorOptions(monitors);
+  const groupOptions = useMonitorOptions(groups, "group");
   const knownTags = useMemo(() => [...new Set((data ?? []).flatMap((monitor) => monitor.tags))].sort(), [data]);
   return (
     <>
@@ -67,6 +70,20 @@ export function SelectorFields<V extends Selector>({ form, label }: { form: Form
       )}
       {!everything && !limited && (
         <>
+          {groupOptions.length > 0 && (
+            <MultiSelect
+              name="groups"
+              label={texts.groups}
+              description={texts.groupsHelp}
+              data={groupOptions}
+              limit={MAX_OPTIONS}
+              searchable
+              hidePickedOptions
+              value={groups}
+              error={fields.errors.groups}
+              onChange={(value) => fields.set("groups", value)}
+            />
+          )}
           <TagsInput
             name="tags"
             label={texts.tags}

@@ -1,6 +1,6 @@
 /** Asks for a time in the future. */
 import { TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { useTexts } from "../i18n";
 import { parseField, toField, tomorrowMorning } from "../lib/date-field";
 import { Dialog } from "./dialog";
@@ -17,11 +17,13 @@ interface Props {
   days: number;
   /** The earliest time; now if there is none. */
   after?: number;
+  /** Fields below the time. */
+  children?: ReactNode;
   run: (until: string) => Promise<void>;
   close: () => void;
 }
 
-export function UntilDialog({ title, action, help, invalid, days, after = 0, run, close }: Props) {
+export function UntilDialog({ title, action, help, invalid, days, after = 0, children, run, close }: Props) {
   const t = useTexts();
   const parse = (until: string) => parseField(until, Math.max(after, Date.now()), days);
   const [suggested] = useState(() => toField(tomorrowMorning(new Date(Math.max(after, Date.now())))));
@@ -46,6 +48,7 @@ export function UntilDialog({ title, action, help, invalid, days, after = 0, run
           onChange={({ currentTarget }) => form.set("until", currentTarget.value)}
           data-autofocus
         />
+        {children}
       </FormLayout>
     </Dialog>
   );

@@ -33,6 +33,7 @@ import { alertQuery, changeAlert, type Detail, type SingleAction } from "./data"
 import { EvidencePanel } from "./evidence";
 import { Responses, SeverityLabel, StatusLabel } from "./labels";
 import { inOrder } from "./notes";
+import { RegionResults } from "./region-results";
 import { ResolveDialog, SnoozeMenu } from "./respond";
 import { Timeline } from "./timeline";
 import { hasDuration, isActionable } from "./view";
@@ -50,7 +51,8 @@ export function Component() {
   return <AlertPage key={id} detail={data} />;
 }
 
-function AlertPage({ detail: { alert, timeline, evidence } }: { detail: Detail }) {
+function AlertPage({ detail }: { detail: Detail }) {
+  const { alert, timeline, evidence } = detail;
   const t = useTexts();
   const { locale } = useLanguage();
   const { name, monitorid } = alert.monitor;
@@ -81,6 +83,7 @@ function AlertPage({ detail: { alert, timeline, evidence } }: { detail: Detail }
         </p>
       </Panel>
       <EvidencePanel evidence={evidence} />
+      {alert.kind !== "certificate" && alert.kind !== "domain" && <RegionResults detail={detail} />}
       {alert.affected && <AffectedPanel affected={alert.affected} />}
       <Panel title={t.alerts.timeline} lead={t.alerts.timelineLead}>
         <Timeline entries={inOrder(timeline)} about={name} />

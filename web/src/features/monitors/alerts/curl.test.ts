@@ -9,7 +9,8 @@ test("a request becomes a command line without its credentials", () => {
     ["x-it", "it's"],
   ];
   expect(curlOf({ method: "GET", url: "https://a.example/?q=1", headers })).toBe(
-    `curl -i -H 'accept: */*' -H 'x-it: it'\\''s' 'https://a.example/?q=1'`,
+    `curl -g -i -H 'accept: */*' -H 'x-it: it'\\''s' 'https://a.example/?q=1'`,
   );
-  expect(curlOf({ method: "POST", url: "https://a.example/", headers: [] })).toBe("curl -i -X POST 'https://a.example/'");
+  expect(curlOf({ method: "POST", url: "https://a.example/", headers: [] })).toBe("curl -g -i -X POST 'https://a.example/'");
+  expect(curlOf({ method: "HEAD", url: "https://a.example/?q[]={1}", headers: [] })).toBe("curl -g -I 'https://a.example/?q[]={1}'");
 });

@@ -12,8 +12,9 @@ const leftOut = new Set(["host", "accept-encoding", "connection", "content-lengt
 export function curlOf({ method, url, headers }: Request): string {
   const shown = headers.filter(([name = "", value = ""]) => !leftOut.has(name) && !value.includes("[redacted]"));
   const parts = [
-    "curl -i",
-    ...(method === "GET" ? [] : [`-X ${method}`]),
+    // Brackets and braces in a URL are not patterns, and the response to HEAD has no body to wait for.
+    method === "HEAD" ? "curl -g -I" : "curl -g -i",
+    ...(method === "GET" || method === "HEAD" ? [] : [`-X ${method}`]),
     ...shown.map((pair) => `-H ${quote(pair.join(": "))}`),
     quote(url),
   ];

@@ -25,17 +25,66 @@ export function cron(seconds: number): string {
   return hours < 24 ? `0 */${hours} * * *` : "0 0 * * *";
 }
 
-/** `ping` is the ping URL, to which runs are reported. */
-export function lineOf(way: Way, url: string, seconds: number, ping: string): string {
+/** What the examples need to know of a push monitor. */
+interface Job {
+  /** The push URL. */
+  url: string;
+  /** The ping URL, to which runs are reported. */
+  ping: string;
+  /** In seconds. */
+  interval: number;
+  /** Lines of cron or OnCalendar expressions, in the zone; empty if there is only the interval. */
+  schedule: string;
+  tz: string;
+  postOnly: boolean;
+}
+
+export function jobOf({ push_url, ping_url, heartbeat_interval, api }: Monitor): Job {
+  const url = push_url ?? "";
+  const job = { url, ping: ping_url ?? url, interval: heartbeat_interval };
+  return { ...job, schedule: api?.schedule ?? "", tz: api?.tz ?? "UTC", postOnly: api?.post_only ?? false };
+}
+
+/** The lines of a schedule, as the service distinguishes them. */
+function linesOf(schedule: string): { crons: string[]; calendars: string[] } {
+  const lines = schedule
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const isCron = (line: string) => line.startsWith("@") || line.split(/\s+/).length > 4;
+  return { crons: lines.filter(isCron), calendars: lines.filter((line) => !isCron(line)) };
+}
+
+/** Whether an OnCalendar expression ends with a time zone; weekdays are at its beginning. */
+function hasZone(line: string): boolean {
+  return /\s[A-Za-z]\S*$/.test(line);
+}
+
+/** The examples for a job: cron cannot run it at the times of an OnCalendar expression. */
+export function waysOf({ schedule }: Job): Way[] {
+  return ways.filter((way) => way !== "cron" || linesOf(schedule).calendars.length === 0);
+}
+
+export function exampleOf(way: Way, job: Job): string {
+  const { url, ping, schedule, tz } = job;
+  const { crons, calendars } = linesOf(schedule);
+  const post = job.postOnly ? " -X POST" : "";
   switch (way) {
     case "wakeful run":
       return `wakeful run --url "${ping}" -- your-job`;
-    case "systemd":
-      return `ExecStart=/usr/bin/wakeful run --url "${ping}" -- /usr/local/bin/your-job`;
+    case "systemd": {
+      const start = `ExecStart=/usr/bin/wakeful run --url "${ping}" -- /usr/local/bin/your-job`;
+      if (crons.length > 0 || calendars.length === 0) return start;
+      return ["[Timer]", ...calendars.map((line) => `OnCalendar=${hasZone(line) ? line : `${line} ${tz}`}`), "", "[Service]", start].join(
+        "\n",
+      );
+    }
     case "curl":
-      return `curl -fsS -m 10 --retry 3 "${url}?status=up&msg=OK"`;
+      return `curl -fsS -m 10 --retry 3${post} "${ping}"`;
     case "cron":
-      return `${cron(seconds)} your-job && curl -fsS -m 10 --retry 3 -o /dev/null "${url}"`;
+      return (crons.length > 0 ? crons : [cron(job.interval)])
+        .map((line) => `${line} your-job && curl -fsS -m 10 --retry 3 -o /dev/null${post} "${ping}"`)
+        .join("\n");
     case "PowerShell":
       return `Invoke-RestMethod -TimeoutSec 10 "${url}?status=up&msg=OK"`;
     case "Python":
@@ -50,19 +99,22 @@ export function PushLines({ monitor }: { monitor: Monitor }) {
   const client = useQueryClient();
   const [way, setWay] = useState<Way>("curl");
   const [isReplacing, setReplacing] = useState(false);
-  const url = monitor.push_url ?? "";
+  const job = jobOf(monitor);
+  const choices = waysOf(job);
+  const shown = choices.includes(way) ? way : "curl";
   return (
     <Panel
       title={t.push.title}
       lead={t.push.lead(interval(monitor.heartbeat_interval))}
       actions={
-        <SegmentedControl label={t.push.way} choices={ways.map((choice) => [choice, choice] as const)} chosen={way} choose={setWay} />
+        <SegmentedControl label={t.push.way} choices={choices.map((choice) => [choice, choice] as const)} chosen={shown} choose={setWay} />
       }
     >
       <div className={styles.push}>
-        <CopyLine label={t.push.url} value={url} />
+        <CopyLine label={t.push.url} value={job.url} />
         {monitor.ping_url && <CopyLine label={t.push.pingUrl} value={monitor.ping_url} />}
-        <CopyLine label={way} value={lineOf(way, url, monitor.heartbeat_interval, monitor.ping_url ?? "")} wrap />
+        <CopyLine label={shown} value={exampleOf(shown, job)} wrap />
+        {shown === "cron" && job.schedule !== "" && <p className={styles.quiet}>{t.push.zone(job.tz)}</p>}
         <p className={styles.quiet}>{t.push.down}</p>
         <May do="edit">
           <div>

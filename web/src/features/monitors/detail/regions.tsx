@@ -1,5 +1,6 @@
 /** The latest result of each region, if a monitor is checked from several. */
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { useTexts } from "../../../shared/i18n";
 import { Badge } from "../../../shared/ui/badge";
 import { Panel } from "../../../shared/ui/page";
@@ -16,7 +17,7 @@ export function RegionsPanel({ monitor, room }: { monitor: Monitor; room: number
   const last = list?.findLast((beat) => beat.regions.length > 0);
   return (
     <Panel title={t.regions.title} lead={t.regions.quorum(monitor.quorum, monitor.regions.length)}>
-      <ul className={styles.places}>
+      <RegionRows>
         {monitor.regions.map((name) => (
           <RegionRow
             key={name}
@@ -26,14 +27,18 @@ export function RegionsPanel({ monitor, room }: { monitor: Monitor; room: number
             at={last?.at}
           />
         ))}
-      </ul>
+      </RegionRows>
     </Panel>
   );
 }
 
+export function RegionRows({ children }: { children: ReactNode }) {
+  return <ul className={styles.places}>{children}</ul>;
+}
+
 type RegionBeat = Heartbeat["regions"][number];
 
-function RegionRow({
+export function RegionRow({
   name,
   problem,
   seen,

@@ -1,6 +1,18 @@
 import { expect, test } from "vitest";
 import type { Type } from "../data";
-import { conditionOf, isUnary, propertiesOf, rowsAfter, seenValues, sourcesOf, startingRows, startOf } from "./assertion";
+import {
+  conditionOf,
+  hasSeveralValues,
+  isNumeric,
+  isUnary,
+  propertiesOf,
+  rowsAfter,
+  seenValues,
+  sourcesOf,
+  startingRows,
+  startOf,
+  withRow,
+} from "./assertion";
 
 test("the sources depend on the type", () => {
   expect(sourcesOf("dns")).toContain("record");
@@ -43,6 +55,24 @@ test("a new monitor starts with the rows of its type, and they follow the type u
   const own = [{ ...startOf("loss"), target: "5" }];
   expect(rowsAfter(values("ping", false, own), values("tls"))).toEqual(own);
   expect(rowsAfter(values("ping", false, []), values("tls"))).toEqual([]);
+});
+
+test("one number is drawn as a chart, and nothing that is no number", () => {
+  const [size, days] = [startOf("body_size"), startOf("certificate")];
+  const charted = withRow([{ ...size, chart: true }, days], 1, { ...days, chart: true });
+  expect(charted.map(({ chart }) => chart)).toEqual([false, true]);
+  const issuer = withRow(charted, 1, { ...days, property: "issuer", chart: true });
+  expect(issuer.map(({ chart }) => chart)).toEqual([false, false]);
+  // What was not touched is sent as it was read.
+  expect(withRow([size, days], 0, { ...size, target: "9" })).toEqual([{ ...size, target: "9" }, days]);
+  expect(sourcesOf("http").filter((source) => !isNumeric({ source, property: "" }))).toEqual(
+    expect.arrayContaining(["body", "final_url", "address"]),
+  );
+});
+
+test("headers, records and JSON paths may have several values", () => {
+  expect(sourcesOf("http").filter((source) => hasSeveralValues({ source, property: "" }))).toEqual(["json", "header"]);
+  expect(hasSeveralValues({ source: "certificate", property: "name" })).toBe(true);
 });
 
 test("fields and headers of a response become conditions, unless they cannot be compared", () => {

@@ -99,6 +99,30 @@ export function isTyped(source: AssertionSource): boolean {
   return source === "json" || source === "header";
 }
 
+/** Whether there may be several values, so that one or all of them must hold. */
+export function hasSeveralValues({ source, property }: Pick<AssertionValues, "source" | "property">): boolean {
+  return ["header", "json", "record"].includes(source) || (source === "certificate" && property === "name");
+}
+
+/** What holds for several values unless a condition says otherwise, as the service has it. */
+export function defaultMatch(source: AssertionSource): NonNullable<AssertionValues["match"]> {
+  return source === "header" || source === "record" || source === "certificate" ? "any" : "all";
+}
+
+const texts: readonly AssertionSource[] = ["body", "final_url", "http_version", "record", "code", "address", "tls"];
+
+/** Whether the value may be a number, which can be drawn as a chart. */
+export function isNumeric({ source, property }: Pick<AssertionValues, "source" | "property">): boolean {
+  return source === "certificate" || source === "dnssec" ? property.endsWith("days_left") : !texts.includes(source);
+}
+
+/** The conditions with another one at a place. One number of a monitor is drawn as a chart. */
+export function withRow(rows: readonly AssertionValues[], place: number, row: AssertionValues): AssertionValues[] {
+  const chart = row.chart === true && isNumeric(row);
+  const others = rows.map((other) => (chart && other.chart === true ? { ...other, chart: false } : other));
+  return others.with(place, row.chart === true ? { ...row, chart } : row);
+}
+
 const starts: Partial<Record<AssertionSource, Comparison>> = {
   response_time: "less_than",
   body_size: "less_than",

@@ -1,5 +1,5 @@
 /** The conditions of a monitor: rows of what, how it is compared, and what a failure means. */
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Select, Switch, TextInput } from "@mantine/core";
 import { useTexts } from "../../../shared/i18n";
 import type { Form } from "../../../shared/ui/form";
 import { Panel } from "../../../shared/ui/page";
@@ -7,12 +7,16 @@ import type { Type } from "../data";
 import { formOf } from "../types";
 import {
   comparisons,
+  defaultMatch,
+  hasSeveralValues,
+  isNumeric,
   isTyped,
   isUnary,
   MAX_ASSERTIONS,
   propertiesOf,
   sourcesOf,
   startOf,
+  withRow,
   type AssertionSource,
   type AssertionValues,
   type Comparison,
@@ -25,7 +29,7 @@ export function Assertions({ form }: { form: Form<Values> }) {
   const { type, assertions } = form.values;
   if (formOf(type).Passive || sourcesOf(type).length === 0) return null;
   const replace = (place: number, row: AssertionValues | null) => {
-    const rows = row ? assertions.with(place, row) : assertions.toSpliced(place, 1);
+    const rows = row ? withRow(assertions, place, row) : assertions.toSpliced(place, 1);
     form.set("assertions", rows);
   };
   const first = sourcesOf(type)[0] ?? "response_time";
@@ -108,6 +112,16 @@ function Row({ form, row, place, change }: RowProps) {
           onChange={({ currentTarget }) => change({ ...row, target: currentTarget.value })}
         />
       )}
+      {hasSeveralValues(row) && (
+        <Select
+          {...field("match")}
+          aria-label={t.match}
+          data={(["any", "all"] as const).map((value) => ({ value, label: t.matches[value] }))}
+          value={row.match ?? defaultMatch(row.source)}
+          allowDeselect={false}
+          onChange={(value) => value && change({ ...row, match: value as NonNullable<AssertionValues["match"]> })}
+        />
+      )}
       <Select
         {...field("fails_as")}
         aria-label={t.failsAs}
@@ -116,6 +130,14 @@ function Row({ form, row, place, change }: RowProps) {
         allowDeselect={false}
         onChange={(value) => value && change({ ...row, fails_as: value as AssertionValues["fails_as"] })}
       />
+      {isNumeric(row) && (
+        <Switch
+          {...field("chart")}
+          label={t.chart}
+          checked={row.chart ?? false}
+          onChange={({ currentTarget }) => change({ ...row, chart: currentTarget.checked })}
+        />
+      )}
       <Button variant="subtle" size="compact-sm" onClick={() => change(null)} aria-label={t.removeRow(place + 1)}>
         {t.remove}
       </Button>

@@ -28,7 +28,7 @@ import styles from "./edit.module.css";
 import { useSave } from "./save";
 import { isOutdated, TryCheck, type Tested } from "./try-check";
 import { TypePicker } from "./type-picker";
-import { bodyOf, check, evidenceLevels, ipFamilies, suggestedName, type Values } from "./values";
+import { bodyOf, check, evidenceLevels, intervalAfter, ipFamilies, suggestedName, type Values } from "./values";
 
 interface Props {
   /** The monitor to edit; without it, a new one is created. */
@@ -56,7 +56,7 @@ export function Editor({ stored, start }: Props) {
     },
     (values) => check(values, t),
   );
-  const form = stored ? started : withStartingRows(started);
+  const form = stored ? started : withStartingValues(started);
   const id = stored?.monitorid;
   const { Passive } = formOf(form.values.type);
   return (
@@ -94,14 +94,17 @@ export function Editor({ stored, start }: Props) {
   );
 }
 
-/** The form of a new monitor, in which the conditions that it starts with follow its type. */
-function withStartingRows(form: MonitorForm): MonitorForm {
+/** The form of a new monitor, in which the interval and the conditions that it starts with follow its type. */
+function withStartingValues(form: MonitorForm): MonitorForm {
   return {
     ...form,
     set: (field, value) => {
       form.set(field, value);
       if (field !== "type" && field !== "upside_down_mode") return;
-      const rows = rowsAfter(form.values, { ...form.values, [field]: value });
+      const after = { ...form.values, [field]: value };
+      const interval = intervalAfter(form.values, after.type);
+      if (interval !== form.values.heartbeat_interval) form.set("heartbeat_interval", interval);
+      const rows = rowsAfter(form.values, after);
       if (rows !== form.values.assertions) form.set("assertions", rows);
     },
   };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { types, type Monitor, type Type } from "../data";
 import { en } from "../../../shared/i18n/en";
-import { bodyOf, check, initial, labelsOf, probed, suggestedName, typeOf, valuesOf } from "./values";
+import { bodyOf, check, initial, intervalAfter, labelsOf, probed, suggestedName, typeOf, valuesOf } from "./values";
 
 const monitor: Monitor = {
   monitorid: "0190",
@@ -84,9 +84,8 @@ describe("the form's values", () => {
       flap_within: 3600,
     });
     expect(body).toMatchObject({ ip_family: "both", resolver: "192.0.2.53", connect_to: "192.0.2.10" });
-    // What the form does not show, and the certificate, stay as they are.
-    const hidden = new Set(["ca", "cache_buster", "client_certificate", "cookies", "max_body", "version"]);
-    const shown = Object.fromEntries(Object.entries(monitor.http ?? {}).filter(([field]) => !hidden.has(field)));
+    // The certificate stays as it is.
+    const shown = Object.fromEntries(Object.entries(monitor.http ?? {}).filter(([field]) => field !== "client_certificate"));
     expect(body.http).toEqual({
       ...shown,
       accepted_status_codes: "200-299, 301",
@@ -99,6 +98,18 @@ describe("the form's values", () => {
     const typed = { ...valuesOf(monitor), "http.password": "s3cret" };
     expect(bodyOf(typed).http).toHaveProperty("password", "s3cret");
     expect(bodyOf({ ...typed, "http.authentication_type": "none" }).http).not.toHaveProperty("password");
+  });
+
+  test("the options of a request are sent, and an emptied body limit returns to the default of the type", () => {
+    const oauth2 = { token_url: "https://id.example/", client_id: "c", scope: "", audience: "api", client_auth: "post" as const };
+    const options = { ca: "PEM", cookies: true, version: "2" as const, cache_buster: true, max_body: 2048 };
+    const http = monitor.http && { ...monitor.http, ...options, authentication_type: "oauth2", oauth2 };
+    const stored: Monitor = { ...monitor, http: http ?? null };
+    expect(bodyOf(valuesOf(stored)).http).toMatchObject({ ...options, oauth2 });
+    const limit = (type: "http" | "http_keyword") => bodyOf({ ...valuesOf(stored), type, "http.max_body": "" }).http?.max_body;
+    expect([limit("http"), limit("http_keyword")]).toEqual([1_048_576, 10_485_760]);
+    // The default of one type does not become the limit of another.
+    expect(bodyOf({ ...valuesOf(monitor), type: "http_keyword" }).http?.max_body).toBe(10_485_760);
   });
 
   test("a client certificate is sent when it is typed or removed, for each type that has one", () => {
@@ -162,6 +173,15 @@ describe("the form's values", () => {
     expect(bodyOf(typed)).toMatchObject({ heartbeat_interval: 300, timeout: 10, resend_interval: 0 });
     expect(check(typed, en)).toEqual({ retry_interval: en.form.durationInvalid });
     expect(check(initial("http"), en)).toEqual({});
+  });
+
+  test("the interval of a new monitor follows its type until it is changed", () => {
+    expect(bodyOf(initial("domain")).heartbeat_interval).toBe(86_400);
+    const http = initial("http");
+    const asDomain = intervalAfter(http, "domain");
+    expect(bodyOf({ ...http, type: "domain", heartbeat_interval: asDomain }).heartbeat_interval).toBe(86_400);
+    expect(intervalAfter({ type: "domain", heartbeat_interval: asDomain }, "http")).toBe(http.heartbeat_interval);
+    expect(intervalAfter({ type: "http", heartbeat_interval: "5m" }, "domain")).toBe("5m");
   });
 
   test("the result of a check depends on the target, not on the name or the tags", () => {

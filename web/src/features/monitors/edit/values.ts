@@ -59,6 +59,16 @@ export const ipFamilies = valuesOfSet<IpFamily>({ any: true, "4": true, "6": tru
 
 export const evidenceLevels = valuesOfSet<EvidenceLevel>({ full: true, head: true, none: true });
 
+/** How often a new monitor is checked, as text. Registrations hardly ever change, and registries limit queries. */
+function startingInterval(type: Type): string {
+  return formatDuration(type === "domain" ? 86_400 : 60);
+}
+
+/** The interval of a new monitor whose type changes: it follows the type until it is changed. */
+export function intervalAfter(before: Pick<Values, "type" | "heartbeat_interval">, type: Type): string {
+  return before.heartbeat_interval === startingInterval(before.type) ? startingInterval(type) : before.heartbeat_interval;
+}
+
 export function initial(type: Type): Values {
   return {
     ...defaults(),
@@ -66,7 +76,7 @@ export function initial(type: Type): Values {
     name: "",
     description: "",
     isactive: true,
-    heartbeat_interval: formatDuration(60),
+    heartbeat_interval: startingInterval(type),
     upside_down_mode: false,
     tags: [],
     notifiers: [],

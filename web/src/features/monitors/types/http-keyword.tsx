@@ -2,10 +2,15 @@
 import { TextInput } from "@mantine/core";
 import { useTexts } from "../../../shared/i18n";
 import { text, type Form } from "../../../shared/ui/form";
-import { http, HttpFields, Url, type HttpValues } from "./http";
+import { http, HttpFields, requestOf, Url, type HttpValues } from "./http";
 import type { TypeForm } from "./type-form";
 
-export const httpKeyword: TypeForm<HttpValues> = { ...http, Target, Advanced: HttpFields };
+export const httpKeyword: TypeForm<HttpValues> = {
+  ...http,
+  bodyOf: (values) => ({ http: requestOf(values, "http_keyword") }),
+  Target,
+  Advanced: HttpFields,
+};
 
 function Target({ form }: { form: Form<HttpValues> }) {
   const t = useTexts();

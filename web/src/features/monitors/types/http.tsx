@@ -1,6 +1,13 @@
 /** HTTP: a page or an API responds. */
 import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
-import { find, valuesOfSet, type HttpAuthentication, type HttpMethod } from "../../../shared/api/closed-sets";
+import {
+  find,
+  valuesOfSet,
+  type ClientAuth,
+  type HttpAuthentication,
+  type HttpMethod,
+  type HttpVersion,
+} from "../../../shared/api/closed-sets";
 import { useTexts } from "../../../shared/i18n";
 import { flag, text, type Form } from "../../../shared/ui/form";
 import { FieldPair, PasswordField } from "../../../shared/ui/form-layout";
@@ -26,6 +33,14 @@ export interface HttpValues extends CertificateValues<"http"> {
   "http.oauth2.client_id": string;
   "http.oauth2.client_secret": string;
   "http.oauth2.scope": string;
+  "http.oauth2.audience": string;
+  "http.oauth2.client_auth": ClientAuth;
+  "http.ca": string;
+  "http.cookies": boolean;
+  "http.version": HttpVersion;
+  "http.cache_buster": boolean;
+  /** Bytes; empty for the default of the type. */
+  "http.max_body": number | "";
   "http.proxy": string;
   "http.max_redirects": number | "";
   "http.ignore_tls_error": boolean;
@@ -41,6 +56,12 @@ const authentications = valuesOfSet<HttpAuthentication>({
   ntlm: true,
   oauth2: true,
 });
+
+const versions = valuesOfSet<HttpVersion>({ auto: true, "1.1": true, "2": true });
+const clientAuths = valuesOfSet<ClientAuth>({ basic: true, post: true });
+
+/** How many bytes of a body are read unless set. The service keeps a number that is not sent, so a cleared one is sent as this. */
+const DEFAULT_BODY = { http: 1 << 20, http_keyword: 10 << 20 };
 
 export const http: TypeForm<HttpValues> = {
   defaults: {
@@ -58,6 +79,13 @@ export const http: TypeForm<HttpValues> = {
     "http.oauth2.client_id": "",
     "http.oauth2.client_secret": "",
     "http.oauth2.scope": "",
+    "http.oauth2.audience": "",
+    "http.oauth2.client_auth": "basic",
+    "http.ca": "",
+    "http.cookies": false,
+    "http.version": "auto",
+    "http.cache_buster": false,
+    "http.max_body": "",
     "http.proxy": "",
     "http.client_certificate": "",
     "http.client_key": "",
@@ -68,7 +96,7 @@ export const http: TypeForm<HttpValues> = {
     "http.certificate_expiry_notification": true,
   },
   valuesOf,
-  bodyOf: (values) => ({ http: requestOf(values) }),
+  bodyOf: (values) => ({ http: requestOf(values, "http") }),
   suggestedName: (values) => hostOf(withScheme(values["http.url"])),
   labels: (t) => ({
     "http.url": t.form.url,
@@ -85,6 +113,13 @@ export const http: TypeForm<HttpValues> = {
     "http.oauth2.client_id": t.form.clientId,
     "http.oauth2.client_secret": t.form.clientSecret,
     "http.oauth2.scope": t.form.scope,
+    "http.oauth2.audience": t.form.audience,
+    "http.oauth2.client_auth": t.form.clientAuth,
+    "http.ca": t.form.authorities,
+    "http.cookies": t.form.cookies,
+    "http.version": t.form.httpVersion,
+    "http.cache_buster": t.form.cacheBuster,
+    "http.max_body": t.form.maxBody,
     "http.proxy": t.form.proxy,
     "http.client_certificate": t.form.clientCertificate,
     "http.client_key": t.form.clientKey,
@@ -109,6 +144,13 @@ export const http: TypeForm<HttpValues> = {
     "http.oauth2.client_id",
     "http.oauth2.client_secret",
     "http.oauth2.scope",
+    "http.oauth2.audience",
+    "http.oauth2.client_auth",
+    "http.ca",
+    "http.cookies",
+    "http.version",
+    "http.cache_buster",
+    "http.max_body",
     "http.proxy",
     "http.client_certificate",
     "http.client_key",
@@ -116,8 +158,9 @@ export const http: TypeForm<HttpValues> = {
   ],
 };
 
-function valuesOf({ http }: Monitor): Partial<HttpValues> {
+function valuesOf({ type, http }: Monitor): Partial<HttpValues> {
   if (!http) return {};
+  const defaultBody = DEFAULT_BODY[type === "http_keyword" ? type : "http"];
   return {
     "http.url": http.url,
     "http.method": http.method,
@@ -131,7 +174,14 @@ function valuesOf({ http }: Monitor): Partial<HttpValues> {
       "http.oauth2.token_url": http.oauth2.token_url,
       "http.oauth2.client_id": http.oauth2.client_id,
       "http.oauth2.scope": http.oauth2.scope,
+      "http.oauth2.audience": http.oauth2.audience,
+      "http.oauth2.client_auth": http.oauth2.client_auth,
     }),
+    "http.ca": http.ca,
+    "http.cookies": http.cookies,
+    "http.version": http.version,
+    "http.cache_buster": http.cache_buster,
+    "http.max_body": http.max_body === defaultBody ? "" : http.max_body,
     "http.proxy": http.proxy,
     "http.stored_certificate": holderOf(http.client_certificate),
     "http.max_redirects": http.max_redirects,
@@ -140,7 +190,7 @@ function valuesOf({ http }: Monitor): Partial<HttpValues> {
   };
 }
 
-function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
+export function requestOf(values: HttpValues, type: keyof typeof DEFAULT_BODY): NonNullable<SaveMonitor["http"]> {
   const kind = values["http.authentication_type"];
   const authenticates = usesPassword(kind);
   return {
@@ -161,9 +211,16 @@ function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
         token_url: values["http.oauth2.token_url"].trim(),
         client_id: values["http.oauth2.client_id"],
         scope: values["http.oauth2.scope"],
+        audience: values["http.oauth2.audience"].trim(),
+        client_auth: values["http.oauth2.client_auth"],
         ...(values["http.oauth2.client_secret"] !== "" && { client_secret: values["http.oauth2.client_secret"] }),
       },
     }),
+    ca: values["http.ca"].trim(),
+    cookies: values["http.cookies"],
+    version: values["http.version"],
+    cache_buster: values["http.cache_buster"],
+    max_body: values["http.max_body"] === "" ? DEFAULT_BODY[type] : values["http.max_body"],
     proxy: values["http.proxy"].trim(),
     ...certificateOf({
       certificate: values["http.client_certificate"],
@@ -239,6 +296,18 @@ export function HttpFields({ form }: { form: Form<HttpValues> }) {
       )}
       <Login form={form} />
       <ClientCertificate form={form} of="http" />
+      <Textarea
+        {...text(form, "http.ca")}
+        label={t.form.authorities}
+        description={t.form.authoritiesHelp}
+        placeholder="-----BEGIN CERTIFICATE-----"
+        autosize
+        minRows={2}
+        maxRows={6}
+        spellCheck={false}
+        autoComplete="off"
+        classNames={{ input: styles.code ?? "" }}
+      />
       <TextInput
         {...text(form, "http.proxy")}
         label={t.form.proxy}
@@ -247,7 +316,18 @@ export function HttpFields({ form }: { form: Form<HttpValues> }) {
         autoComplete="off"
         spellCheck={false}
       />
+      <FieldPair>
+        <Select
+          {...choice(form, "http.version", versions)}
+          label={t.form.httpVersion}
+          description={t.form.httpVersionHelp}
+          data={versions.map((value) => ({ value, label: value === "auto" ? t.form.httpVersionAny : `HTTP/${value}` }))}
+        />
+        <NumberInput {...number(form, "http.max_body")} label={t.form.maxBody} description={t.form.maxBodyHelp} placeholder={t.form.auto} />
+      </FieldPair>
       <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
+      <Switch {...flag(form, "http.cookies")} label={t.form.cookies} description={t.form.cookiesHelp} />
+      <Switch {...flag(form, "http.cache_buster")} label={t.form.cacheBuster} description={t.form.cacheBusterHelp} />
       <Switch {...flag(form, "http.certificate_expiry_notification")} label={t.form.certificate} description={t.form.certificateHelp} />
       <Switch {...flag(form, "http.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
     </>
@@ -281,7 +361,16 @@ function Login({ form }: { form: Form<HttpValues> }) {
               autoComplete="off"
             />
           </FieldPair>
-          <TextInput {...text(form, "http.oauth2.scope")} label={t.form.scope} />
+          <FieldPair>
+            <TextInput {...text(form, "http.oauth2.scope")} label={t.form.scope} />
+            <TextInput {...text(form, "http.oauth2.audience")} label={t.form.audience} />
+          </FieldPair>
+          <Select
+            {...choice(form, "http.oauth2.client_auth", clientAuths)}
+            label={t.form.clientAuth}
+            description={t.form.clientAuthHelp}
+            data={clientAuths.map((value) => ({ value, label: t.form.clientAuths[value] }))}
+          />
         </>
       )}
       {usesPassword(authentication) && (

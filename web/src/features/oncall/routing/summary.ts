@@ -29,6 +29,7 @@ export function useSummary(): (rule: Rule) => { when: string; then: string } {
     if (rule.everything) return maintenance.coversAll;
     const parts = [
       ...(rule.monitors.length > 0 ? [named(rule.monitors)] : []),
+      ...(rule.groups.length > 0 ? [maintenance.membersOf(named(rule.groups))] : []),
       ...(rule.tags.length > 0 ? [routing.tagged(list(rule.tags, "disjunction"))] : []),
       ...(rule.all_tags.length > 0 ? [routing.tagged(list(rule.all_tags))] : []),
     ];

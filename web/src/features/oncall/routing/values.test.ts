@@ -11,7 +11,7 @@ const rule: Rule = {
   tags: ["shop*"],
   all_tags: [],
   name: "shop",
-  groups: [],
+  groups: ["g1"],
   severities: ["critical"],
   kinds: ["outage"],
   hours: [{ days: ["mon"], from: "09:00", to: "17:00" }],

@@ -38,6 +38,7 @@ export function initial(time_zone: string): RuleValues {
     name: "",
     everything: false,
     monitors: [],
+    groups: [],
     tags: [],
     all_tags: [],
     severities: [],
@@ -53,9 +54,9 @@ export function initial(time_zone: string): RuleValues {
 
 /** Without hours, the zone of a stored rule has no meaning: `zone` is a better start. */
 export function valuesOf(rule: Rule, zone: string): RuleValues {
-  const { name, everything, monitors, tags, all_tags, severities, kinds, hours, notifiers, stop } = rule;
+  const { name, everything, monitors, groups, tags, all_tags, severities, kinds, hours, notifiers, stop } = rule;
   return {
-    ...{ name, everything, monitors, tags, all_tags, severities, kinds, hours, notifiers, stop },
+    ...{ name, everything, monitors, groups, tags, all_tags, severities, kinds, hours, notifiers, stop },
     time_zone: hours.length === 0 ? zone : rule.time_zone,
     policyid: rule.policyid ?? "",
     severity: rule.severity ?? "",
@@ -74,7 +75,6 @@ export function ruleOf(values: RuleValues): Rule {
   return {
     ...selectorBody(values),
     name: values.name.trim(),
-    groups: [],
     severities: values.severities,
     kinds: values.kinds,
     hours: hoursBody(values.hours),
