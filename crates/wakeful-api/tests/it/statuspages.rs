@@ -150,6 +150,40 @@ both_databases! {
         client.get(&path).await.refused(404, "not_found");
     }
 
+    async fn a_component_that_has_lost_its_monitors_is_unknown_until_somebody_decides(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let (one, two) = (job(client, "one", "").await, job(client, "two", "").await);
+        let saved = page(&ann, json!([{"name": "API", "monitors": [one]}, {"monitors": [one]},
+            {"name": "Web", "monitors": [one, two]}, {"name": "Desk"}])).await;
+        shown(&app, "acme", "a first snapshot", |now| status(now, "API") == ComponentStatus::Operational).await;
+        client.delete(&format!("monitor/{one}/delete")).await.ok();
+        let lost = shown(&app, "acme", "no status", |now| status(now, "API") == ComponentStatus::Unknown).await;
+        assert_eq!(status(&lost, "one"), ComponentStatus::Unknown, "with the name of its monitor");
+        for name in ["Web", "Desk"] {
+            assert_eq!(status(&lost, name), ComponentStatus::Operational, "{name}");
+        }
+        let path = format!("statuspage/{}/get", text(&saved["pageid"]));
+        let read = client.get(&path).await.ok()["statuspage"].clone();
+        assert_eq!(read["sections"][0]["components"][0]["own_status"], json!(null));
+        let again = client.post("statuspage/save", &read).await.ok()["statuspage"].clone();
+        assert_eq!(again["sections"], read["sections"], "sent back unchanged");
+        // A status, or other monitors, are a decision.
+        let mut changed = read["sections"].clone();
+        changed[0]["components"][0]["own_status"] = json!("operational");
+        changed[0]["components"][1]["monitors"] = json!([two]);
+        let body = json!({"pageid": saved["pageid"], "sections": changed});
+        let decided = client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+        let components = decided["sections"][0]["components"].clone();
+        assert_eq!((&components[0]["status"], &components[1]["status"]), (&json!("operational"), &json!("operational")));
+        // So is removing the monitors that are left.
+        changed[0]["components"][2]["monitors"] = json!([]);
+        let body = json!({"pageid": saved["pageid"], "sections": changed});
+        let removed = client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+        assert_eq!(removed["sections"][0]["components"][2]["status"], "operational");
+    }
+
     async fn invalid_values_are_refused_with_their_path(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -8294,7 +8294,8 @@ export interface components {
             needs: string;
             only_show_if_degraded: boolean;
             override?: components["schemas"]["ComponentOverride"] | null;
-            own_status: components["schemas"]["ComponentStatus"];
+            /** @description Null for a component whose monitors were deleted, until it is set. */
+            own_status?: components["schemas"]["ComponentStatus"] | null;
             /** Format: date-time */
             since?: string | null;
             status: components["schemas"]["ShownStatus"];

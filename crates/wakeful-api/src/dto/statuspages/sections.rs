@@ -164,7 +164,8 @@ fn component(
         stored?.components().find(|component| component.id == id)
     };
     let old = known(fields, "componentid", "component", ids, find)?;
-    let before = old.map(|old| old.settings.clone()).unwrap_or_default();
+    let mut before = old.map(|old| old.settings.clone()).unwrap_or_default();
+    before.had_monitors = old.is_some_and(Component::has_lost_monitors);
     let name = fields.optional_short_text("name", Name::MAX_LENGTH);
     let monitors = monitors(fields);
     let monitors = if fields.has("monitors") {
@@ -279,6 +280,8 @@ fn component_settings(fields: &mut Fields, old: ComponentSettings) -> Option<Com
         only_show_if_degraded: only_show_if_degraded.unwrap_or(old.only_show_if_degraded),
         display,
         alias: alias.unwrap_or(old.alias),
+        // Until a status is sent for it.
+        had_monitors: old.had_monitors && own_status.is_none(),
     })
 }
 
