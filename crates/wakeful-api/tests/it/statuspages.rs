@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, DayColor, Indicator, Snapshot, Uptime};
+use wakeful_engine::alerting::maintenance_clock;
 use wakeful_engine::history::compactor;
 use wakeful_engine::statuspages::snapshots::Found;
 use wakeful_engine::statuspages::{auto_incidents, maintenance};
@@ -397,6 +398,69 @@ both_databases! {
             let percent = f64::from(last.uptime.map(Uptime::millionths).expect("data")) / 1e4;
             assert!((percent - uptime).abs() < 1e-9, "{zone}: {percent} {uptime}");
             assert!(api.days[..80].iter().all(|day| day.color == DayColor::NoData && day.uptime.is_none()));
+        }
+    }
+
+    async fn an_outage_after_a_gap_is_on_the_bar_of_its_day(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let monitor = job(client, "one", "").await;
+        // Hours without a report, and an outage of five minutes later on that day.
+        for (minutes, status, times) in [(1, "up", 5), (240, "up", 1), (1, "down", 5), (1, "up", 3)] {
+            for _ in 0..times {
+                app.clock.advance(Duration::from_secs(minutes * 60));
+                report(client, &monitor, status).await;
+            }
+        }
+        let stats = client.get(&format!("monitor/{monitor}/stats")).await.ok();
+        let uptime = stats["spans"][0]["uptime"].as_f64().unwrap();
+        for zone in ["UTC", "Asia/Kathmandu"] {
+            let body = json!({"name": zone, "slug": zone.replace('/', "-").to_lowercase(), "published": true,
+                "timezone": zone, "sections": [{"components": [{"name": "API", "monitors": [monitor]}]}]});
+            let saved = client.post("statuspage/save", &body).await.ok();
+            let slug = text(&saved["statuspage"]["slug"]);
+            let snapshot = shown(&app, &slug, "figures", |_| true).await;
+            let day = snapshot.components().next().unwrap().days.last().unwrap();
+            assert_eq!((day.color, day.down), (DayColor::Out, 300), "{zone}");
+            let percent = f64::from(day.uptime.map(Uptime::millionths).expect("data")) / 1e4;
+            assert!((percent - uptime).abs() < 1e-9, "{zone}: {percent} {uptime}");
+        }
+    }
+
+    async fn an_outage_in_a_maintenance_window_is_no_downtime(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let (one, two) = (job(client, "one", "").await, job(client, "two", "").await);
+        let window = json!({"name": "w", "monitors": one, "starts": "2026-11-15T09:32:00Z", "duration": 600});
+        client.post("maintenance/save", &window).await.ok();
+        for minute in 1..=20 {
+            app.clock.advance(Duration::from_secs(60));
+            maintenance_clock::apply_due(&app.engine).await.unwrap();
+            report(client, &one, if (4..8).contains(&minute) { "down" } else { "up" }).await;
+            report(client, &two, "up").await;
+        }
+        let body = json!({"name": "Acme", "published": true, "display": {"outages": true}, "sections": [
+            {"components": [{"name": "One", "monitors": [one]}, {"name": "Both", "monitors": [one, two]}]}]});
+        client.post("statuspage/save", &body).await.ok();
+        let snapshot = shown(&app, "acme", "figures", |_| true).await;
+        for component in snapshot.components() {
+            let (name, day) = (&component.name.text, component.days.last().unwrap());
+            assert_eq!((day.color, day.down), (DayColor::Good, 0), "{name}");
+            let figures = component.uptime.expect("shown");
+            for figure in [figures.day, figures.year, figures.shown, day.uptime] {
+                assert_eq!(figure.map(Uptime::millionths), Some(1_000_000), "{name}");
+            }
+            let badge = format!("/status/acme/component/{}/badge/uptime/24h.json", component.id);
+            let badge = app.anonymous().get(&badge).await;
+            assert!(text(&badge.json()["message"]).starts_with("100"), "{name}: {}", badge.text);
+        }
+        let found = &app.engine.snapshots().by_slug("acme");
+        let Found::Page(found) = found else { panic!("no page") };
+        for id in snapshot.components().map(|component| component.id) {
+            let figures = app.engine.component_page_figures(found.id, found.team, id).await.unwrap();
+            assert_eq!(figures.outages, Some(Vec::new()));
         }
     }
 
