@@ -182,7 +182,7 @@ async fn text(
         }
         Form::Calendar => Some(calendar::render(snapshot, language)),
         Form::Index => Some(json::index(snapshot, language)),
-        Form::Live => Some(json::live(snapshot, language)),
+        Form::Live => Some(json::live(snapshot)),
         Form::V2(document) => Some(v2::render(document, snapshot, language)),
         Form::Style => Some(style::sheet(&snapshot.page.appearance)),
         Form::Manifest => Some(json::manifest(snapshot, language, context.base)),
