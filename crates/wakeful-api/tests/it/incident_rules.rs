@@ -51,6 +51,20 @@ both_databases! {
         assert_eq!(statuses(&step(&app, &ann, 61).await), ["resolved"]);
     }
 
+    async fn a_rule_opens_an_incident_with_the_status_of_its_template(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let page = page(&ann, json!([{"name": "API", "monitors": [one]}])).await;
+        let template = json!({"name": "known", "title": "{{ components }} down", "body": "We know why.", "status": "identified"});
+        let template = ann.client.post("incidenttemplate/save", &template).await.ok();
+        let template = &template["incidenttemplate"]["templateid"];
+        set_rules(&ann, &page, json!([{"mode": "publish", "templateid": template}])).await;
+        report(&ann.client, &one, "down").await;
+        let opened = step(&app, &ann, 40).await;
+        assert_eq!((&opened[0]["title"], &opened[0]["status"]), (&json!("API down"), &json!("identified")));
+    }
+
     async fn all_updates_of_a_rule_notify_nobody_if_it_says_so(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -576,6 +576,62 @@ both_databases! {
         assert!(snapshot.incidents[0].postmortem.is_some());
     }
 
+    async fn a_new_incident_follows_its_template_and_its_request(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let body = json!({"name": "Acme", "published": true, "timezone": "Europe/Berlin",
+            "sections": [{"components": [{"name": "API"}]}]});
+        let saved = client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+        let api = component(&saved, 0);
+        let template = async |body: Value| {
+            let saved = client.post("incidenttemplate/save", &body).await.ok();
+            saved["incidenttemplate"].clone()
+        };
+        let outage = template(json!({"name": "outage", "title": "{{ components }} down", "body": "x",
+            "components": [api]})).await;
+        let upgrade = template(json!({"name": "upgrade", "kind": "maintenance", "title": "Upgrade",
+            "body": "x", "status": "scheduled", "components": [api]})).await;
+        let (outage, upgrade) = (&outage["templateid"], &upgrade["templateid"]);
+        let new = async |body: Value| client.post("incident/save", &body).await;
+        for (body, notifies) in [
+            (json!({"templateid": outage}), true),
+            (json!({"templateid": outage, "notify": false}), false),
+            (json!({"templateid": outage, "notify": false, "update": {"body": "y"}}), false),
+            (json!({"templateid": outage, "notify": false, "update": {"notify": true}}), true),
+        ] {
+            let incident = new(body.clone()).await.ok()["incident"].clone();
+            assert_eq!((&incident["kind"], &incident["updates"][0]["notify"]), (&json!("incident"), &json!(notifies)), "{body}");
+        }
+
+        let at = |hours: u64| app.engine.now().after(Duration::from_secs(hours * 3_600)).to_string();
+        let planned = json!({"templateid": upgrade, "scheduled_for": at(1), "scheduled_until": at(2),
+            "repeat": "FREQ=WEEKLY;BYDAY=MO"});
+        let incident = new(planned.clone()).await.ok()["incident"].clone();
+        assert_eq!((&incident["kind"], &incident["status"]), (&json!("maintenance"), &json!("scheduled")));
+        assert_eq!(incident["components"][0]["status"], "under_maintenance");
+        assert_eq!(incident["timezone"], "Europe/Berlin", "that of the page");
+        let mut elsewhere = planned.clone();
+        elsewhere["timezone"] = json!("Asia/Tokyo");
+        assert_eq!(new(elsewhere).await.ok()["incident"]["timezone"], "Asia/Tokyo");
+        let by_page = json!({"kind": "maintenance", "title": "x", "pageids": [saved["pageid"]], "update": {"body": "x"},
+            "scheduled_for": at(1), "scheduled_until": at(2)});
+        assert_eq!(new(by_page).await.ok()["incident"]["timezone"], "Europe/Berlin");
+        let mut wrong = planned;
+        wrong["kind"] = json!("incident");
+        assert_eq!(fields(&new(wrong).await), ["templateid"]);
+
+        // The status of a template fits its kind, whichever of them changes.
+        let change = async |body: Value| client.post("incidenttemplate/save", &body).await;
+        let incident = json!({"templateid": upgrade, "kind": "incident"});
+        assert_eq!(fields(&change(incident).await), ["status"]);
+        let cleared = json!({"templateid": upgrade, "kind": "incident", "status": ""});
+        assert_eq!(change(cleared).await.ok()["incidenttemplate"]["status"], Value::Null);
+        change(json!({"templateid": upgrade, "kind": "maintenance"})).await.ok();
+        let rule = json!({"pageid": saved["pageid"], "rules": [{"name": "r", "templateid": upgrade}]});
+        assert_eq!(fields(&client.post("statuspage/save", &rule).await), ["rules.0.templateid"]);
+    }
+
     async fn a_preview_shows_an_update_that_is_not_saved(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -177,7 +177,7 @@ impl Engine {
         let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
         let names = names.join(", ");
         let (mut title, mut body, mut texts) = (names.clone(), String::new(), Texts::new());
-        let mut impact = settings.impact;
+        let (mut impact, mut status) = (settings.impact, IncidentStatus::Investigating);
         let template = match settings.template {
             Some(id) => self.shown_team(page).incident_template(id).await?,
             None => None,
@@ -198,6 +198,11 @@ impl Engine {
                 (title, body) = rendered;
             }
             impact = impact.or(template.impact);
+            // The rule resolves it.
+            let is_open = |status: &IncidentStatus| {
+                status.kind() == IncidentKind::Incident && !status.is_final()
+            };
+            status = template.status.filter(is_open).unwrap_or(status);
         }
         if body.trim().is_empty() {
             (body, texts) = AutomaticText::NotAvailable.texts("body", &names);
@@ -228,7 +233,7 @@ impl Engine {
         };
         let new = NewUpdate {
             id: wakeful_core::id::IncidentUpdateId::new(now, random::bytes()),
-            status: IncidentStatus::Investigating,
+            status,
             body,
             texts,
             components: named,
