@@ -576,6 +576,36 @@ both_databases! {
         assert!(snapshot.incidents[0].postmortem.is_some());
     }
 
+    async fn without_an_update_an_incident_is_what_the_others_say(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let saved = page(&ann, json!([{"name": "API"}])).await;
+        let api = component(&saved, 0);
+        let body = json!({"title": "Slow", "update": {"body": "x"},
+            "components": [{"componentid": api, "status": "degraded_performance"}]});
+        let id = text(&client.post("incident/save", &body).await.ok()["incident"]["incidentid"]);
+        let post = async |body: Value| {
+            app.clock.advance(Duration::from_secs(60));
+            client.post(&format!("incident/{id}/update/save"), &body).await.ok()["incident"].clone()
+        };
+        post(json!({"status": "identified", "body": "x", "components": [{"componentid": api, "status": "major_outage"}]})).await;
+        let over = post(json!({"status": "resolved", "body": "x"})).await;
+        for (place, status, of_component, impact) in [
+            (0, "identified", "major_outage", "critical"),
+            (1, "investigating", "degraded_performance", "minor"),
+        ] {
+            let update = text(&over["updates"][place]["updateid"]);
+            let left = client.delete(&format!("incident/{id}/update/{update}/delete")).await.ok();
+            let left = &left["incident"];
+            assert_eq!((&left["status"], &left["impact"]), (&json!(status), &json!(impact)));
+            assert_eq!(left["components"][0]["status"], of_component);
+            assert_eq!(left["resolved"], Value::Null);
+            assert_eq!(*left, client.get(&format!("incident/{id}/get")).await.ok()["incident"], "as stored");
+        }
+        shown(&app, "acme", "the status", |now| status(now, "API") == ComponentStatus::DegradedPerformance).await;
+    }
+
     async fn a_new_incident_follows_its_template_and_its_request(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -231,18 +231,13 @@ impl Engine {
         update: IncidentUpdateId,
     ) -> Result<Incident> {
         let changed = self.change(caller, id, Action::IncidentPost, |incident, _| {
-            let place = incident.updates.iter().position(|one| one.id == update);
-            let place = place.ok_or(Error::NotFound("update"))?;
+            if incident.updates.iter().all(|one| one.id != update) {
+                return Err(Error::NotFound("update"));
+            }
             if incident.updates.len() == 1 {
                 return Err(Error::LastUpdate);
             }
-            incident.updates.remove(place);
-            // The status is that of the newest update.
-            incident.status = incident.updates[0].status;
-            if !incident.status.is_final() {
-                incident.resolved = None;
-            }
-            incident.derive_impact();
+            incident.remove_update(update);
             Ok(())
         });
         let changed = changed.await?;
