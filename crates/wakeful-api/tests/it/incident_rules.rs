@@ -65,6 +65,22 @@ both_databases! {
         assert_eq!((&opened[0]["title"], &opened[0]["status"]), (&json!("API down"), &json!("identified")));
     }
 
+    async fn a_rule_names_components_in_each_language(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let page = page(&ann, json!([{"name": "API", "monitors": [one], "texts": {"de": {"name": "Schnittstelle"}}}])).await;
+        set_rules(&ann, &page, json!([{"mode": "publish", "resolve_after": 60}])).await;
+        for (to, body, german) in [
+            ("down", "API is not available. We are looking into it.", "Schnittstelle ist nicht verfügbar. Wir untersuchen das."),
+            ("up", "API works again. We are monitoring the situation.", "Schnittstelle funktioniert wieder. Wir beobachten die Lage."),
+        ] {
+            report(&ann.client, &one, to).await;
+            let newest = step(&app, &ann, 40).await[0]["updates"][0].clone();
+            assert_eq!((&newest["body"], &newest["texts"]["de"]["body"]), (&json!(body), &json!(german)));
+        }
+    }
+
     async fn all_updates_of_a_rule_notify_nobody_if_it_says_so(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
