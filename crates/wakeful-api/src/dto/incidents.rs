@@ -254,7 +254,7 @@ fn settings(
     old: IncidentSettings,
     kind: IncidentKind,
 ) -> Option<IncidentSettings> {
-    let texts = texts(fields, &["title"]);
+    let texts = texts(fields, &[("title", Name::MAX_LENGTH)]);
     let impact_override = match fields.optional_text("impact_override") {
         Some(text) if text.is_empty() => Some(None),
         Some(text) => fields.accept("impact_override", parse_impact(&text)).map(Some),
@@ -330,7 +330,7 @@ fn components(
 pub(crate) fn update(fields: &mut Fields, now: Millis) -> Option<UpdateDraft> {
     let status = fields.optional("status", IncidentStatus::parse);
     let body = if fields.has("body") { Some(fields.short_text("body", MAX_BODY)?) } else { None };
-    let texts = texts(fields, &["body"]);
+    let texts = texts(fields, &[("body", MAX_BODY)]);
     let components = components(fields, IncidentKind::Incident).unwrap_or_default();
     let display_at = time(fields, "display_at");
     if display_at.is_some_and(|at| at > now) {

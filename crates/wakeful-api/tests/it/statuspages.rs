@@ -207,6 +207,13 @@ both_databases! {
             (json!({"name": "x", "embed_origins": ["x.com"]}), "embed_origins"),
             (json!({"name": "x", "domains": [{"domain": "10.0.0.1"}]}), "domains.0.domain"),
             (json!({"name": "x", "texts": {"de": {"slug": "x"}}}), "texts"),
+            (json!({"name": "x", "texts": {"xx": {"name": "x"}}}), "texts"),
+            (json!({"name": "x", "texts": {"de": "x"}}), "texts.de"),
+            (json!({"name": "x", "texts": {"de": {"name": 1}}}), "texts.de.name"),
+            (json!({"name": "x", "texts": {"de": {"name": "x".repeat(256)}}}), "texts.de.name"),
+            (json!({"name": "x", "texts": {"de": {"footer": "x".repeat(1_001)}}}), "texts.de.footer"),
+            (json!({"name": "x", "sections": [{"texts": {"de": {"description": "x".repeat(2_001)}}}]}), "sections.0.texts.de.description"),
+            (json!({"name": "x", "sections": [{"components": [{"name": "a", "texts": {"de": {"name": "x".repeat(256)}}}]}]}), "sections.0.components.0.texts.de.name"),
             (json!({"name": "x", "sections": many}), "sections"),
             (json!({"name": "x", "sections": [{"components": [{}]}]}), "sections.0.components.0.name"),
             (json!({"name": "x", "sections": [{"components": [{"name": "a", "needs": 0}]}]}), "sections.0.components.0.needs"),
@@ -245,6 +252,8 @@ both_databases! {
             (json!({"title": "x", "pageids": [UNKNOWN], "update": update}), "pageids"),
             (json!({"title": "x", "components": here, "update": {"body": "x", "status": "scheduled"}}), "update.status"),
             (json!({"title": "x", "components": here, "templateid": UNKNOWN, "update": update}), "templateid"),
+            (json!({"title": "x", "components": here, "texts": {"de": {"title": "x".repeat(256)}}, "update": update}), "texts.de.title"),
+            (json!({"title": "x", "components": here, "update": {"body": "x", "texts": {"de": {"body": "x".repeat(10_001)}}}}), "update.texts.de.body"),
             (json!({"title": "x", "kind": "maintenance", "components": here, "update": update}), "scheduled_for"),
         ] {
             let refused = fields(&ann.client.post("incident/save", &body).await);

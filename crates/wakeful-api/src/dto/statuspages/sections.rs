@@ -134,7 +134,8 @@ fn section(
             .map(Some)
             .map_err(|_| Invalid::new("must be one of inherit, never, always, operational")),
     });
-    let texts = texts(fields, &["name", "description"]);
+    let limits = [("name", Name::MAX_LENGTH), ("description", MAX_DESCRIPTION)];
+    let texts = texts(fields, &limits);
     let components = fields.optional_objects("components", MAX_COMPONENTS, |fields| {
         component(fields, stored, ids, aliases)
     });
@@ -230,7 +231,8 @@ fn parse_tag(text: &str) -> Result<String, Invalid> {
 
 fn component_settings(fields: &mut Fields, old: ComponentSettings) -> Option<ComponentSettings> {
     let description = fields.optional_short_text("description", component::MAX_DESCRIPTION);
-    let texts = texts(fields, &["name", "description"]);
+    let limits = [("name", Name::MAX_LENGTH), ("description", component::MAX_DESCRIPTION)];
+    let texts = texts(fields, &limits);
     let needs = fields.optional_text_or_number("needs", Needs::parse);
     let own_status = fields.optional("own_status", five_statuses);
     let uptime_from = fields.optional("uptime_from", UptimeFrom::parse);
