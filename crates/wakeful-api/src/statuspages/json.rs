@@ -152,14 +152,9 @@ pub(super) fn index(snapshot: &Snapshot, language: Language) -> String {
     to_json(&body)
 }
 
-/// In English in every language: clients compare the description.
 pub(super) fn status(snapshot: &Snapshot) -> Status {
     let status = snapshot.status;
-    let description = match Language::English.messages() {
-        english if status.no_data => english.all_operational,
-        english => english.page_status(status),
-    };
-    Status { indicator: status.indicator, description }
+    Status { indicator: status.indicator, description: status.description() }
 }
 
 fn section<'a>(v: &View<'a>, section: &'a snapshot::Section) -> Section<'a> {

@@ -8294,7 +8294,6 @@ export interface components {
             needs: string;
             only_show_if_degraded: boolean;
             override?: components["schemas"]["ComponentOverride"] | null;
-            /** @description Null for a component whose monitors were deleted, until it is set. */
             own_status?: components["schemas"]["ComponentStatus"] | null;
             /** Format: date-time */
             since?: string | null;
