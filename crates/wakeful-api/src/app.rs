@@ -99,7 +99,7 @@ struct Inner {
     pushes: PushLimits,
     bodies: ClientShares,
     event_streams: EventStreams,
-    rendered_pages: RenderCache,
+    rendered_pages: Arc<RenderCache>,
     page_images: PageImages,
 }
 
@@ -115,7 +115,7 @@ impl Api {
         let counted = AtomicU32::new(0);
         let pushes = PushLimits::new(settings.pushes_per_minute);
         let bodies = ClientShares::of_memory();
-        let rendered_pages = RenderCache::new(engine.page_memory());
+        let rendered_pages = Arc::new(RenderCache::new(engine.page_memory()));
         Self(Arc::new(Inner {
             engine,
             settings,
@@ -155,7 +155,7 @@ impl Api {
         &self.0.event_streams
     }
 
-    pub(crate) fn rendered_pages(&self) -> &RenderCache {
+    pub(crate) fn rendered_pages(&self) -> &Arc<RenderCache> {
         &self.0.rendered_pages
     }
 

@@ -19,7 +19,10 @@ use wakeful_core::statuspages::schedule::parse_repeat;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, IncidentKind, IncidentStatus};
 use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
-use wakeful_engine::{IncidentDraft, PostmortemDraft, TemplateDraft, UnsavedUpdate, UpdateDraft};
+use wakeful_engine::{
+    IncidentDefaults, IncidentDraft, IncidentOrigin, PostmortemDraft, TemplateDraft, UnsavedUpdate,
+    UpdateDraft,
+};
 
 use super::enums;
 use super::fields::Fields;
@@ -162,26 +165,40 @@ pub(crate) struct SaveIncidentTemplate {
     components: Option<Vec<String>>,
 }
 
+/// What the defaults of a new incident follow from. What is invalid is reported by `draft`.
+pub(crate) fn origin(mut fields: Fields) -> IncidentOrigin {
+    let components = components(&mut fields, IncidentKind::Incident).unwrap_or_default();
+    IncidentOrigin {
+        kind: fields.optional("kind", IncidentKind::parse),
+        template: template_id(&mut fields),
+        component: components.first().map(|(id, _)| *id),
+        page: page_ids(&mut fields).and_then(|pages| pages.first().copied()),
+    }
+}
+
 /// The stored incident with the sent fields applied; `None` if some are invalid.
 pub(crate) fn draft(
     fields: &mut Fields,
     stored: Option<&Incident>,
+    defaults: &IncidentDefaults,
     now: Millis,
 ) -> Option<IncidentDraft> {
-    let kind = fields.optional("kind", IncidentKind::parse);
-    let kind = stored.map(|old| old.kind).or(kind).unwrap_or(IncidentKind::Incident);
+    let sent = fields.optional("kind", IncidentKind::parse);
+    let kind = stored.map(|old| old.kind).or(sent).or(defaults.kind);
+    let kind = kind.unwrap_or(IncidentKind::Incident);
     let title = fields.optional("title", Name::parse).map(|title| title.to_string());
     let is_draft = fields.optional("state", |text| match text {
         "draft" => Ok(true),
         "published" | "discarded" => Ok(false),
         _ => Err(Invalid::new("must be one of draft, published")),
     });
-    let old = stored.map(|old| old.settings.clone()).unwrap_or_default();
+    let old = stored.map(|old| old.settings.clone()).unwrap_or_else(|| {
+        let new = IncidentSettings::default();
+        IncidentSettings { timezone: defaults.timezone.clone().unwrap_or(new.timezone), ..new }
+    });
     let settings = settings(fields, old, kind);
     let components = components(fields, kind);
-    let pages = list(fields, "pageids", MAX_PAGES, |text| {
-        StatuspageId::parse(text).ok_or_else(|| Invalid::new("names an unknown status page"))
-    });
+    let pages = page_ids(fields);
     let started = time(fields, "started");
     let resolved = time(fields, "resolved");
     if started.is_some_and(|at| at > now) && kind == IncidentKind::Incident {
@@ -195,18 +212,16 @@ pub(crate) fn draft(
     {
         fields.refuse("resolved", "must not be before started");
     }
-    let template = fields.optional("templateid", |text| {
-        IncidentTemplateId::parse(text).ok_or_else(|| Invalid::new("names an unknown template"))
-    });
+    let template = template_id(fields);
+    if defaults.kind.is_some_and(|of_template| of_template != kind) {
+        fields.refuse("templateid", format!("must be a template of the kind {kind}"));
+    }
     let update = if fields.has("update") && stored.is_none() {
-        let mut update = fields.within("update", |fields| update(fields, now));
-        if let Some(update) = &mut update {
-            update.notify = update.notify.or(fields.optional_flag("notify"));
-        }
-        Some(update?)
+        Some(fields.within("update", |fields| update(fields, now))?)
     } else {
         None
     };
+    let notify = fields.optional_flag("notify");
     Some(IncidentDraft {
         kind,
         title,
@@ -218,6 +233,19 @@ pub(crate) fn draft(
         resolved,
         template,
         update,
+        notify,
+    })
+}
+
+fn template_id(fields: &mut Fields) -> Option<IncidentTemplateId> {
+    fields.optional("templateid", |text| {
+        IncidentTemplateId::parse(text).ok_or_else(|| Invalid::new("names an unknown template"))
+    })
+}
+
+fn page_ids(fields: &mut Fields) -> Option<Vec<StatuspageId>> {
+    list(fields, "pageids", MAX_PAGES, |text| {
+        StatuspageId::parse(text).ok_or_else(|| Invalid::new("names an unknown status page"))
     })
 }
 
@@ -226,7 +254,7 @@ fn settings(
     old: IncidentSettings,
     kind: IncidentKind,
 ) -> Option<IncidentSettings> {
-    let texts = texts(fields, &["title"]);
+    let texts = texts(fields, &[("title", Name::MAX_LENGTH)]);
     let impact_override = match fields.optional_text("impact_override") {
         Some(text) if text.is_empty() => Some(None),
         Some(text) => fields.accept("impact_override", parse_impact(&text)).map(Some),
@@ -302,7 +330,7 @@ fn components(
 pub(crate) fn update(fields: &mut Fields, now: Millis) -> Option<UpdateDraft> {
     let status = fields.optional("status", IncidentStatus::parse);
     let body = if fields.has("body") { Some(fields.short_text("body", MAX_BODY)?) } else { None };
-    let texts = texts(fields, &["body"]);
+    let texts = texts(fields, &[("body", MAX_BODY)]);
     let components = components(fields, IncidentKind::Incident).unwrap_or_default();
     let display_at = time(fields, "display_at");
     if display_at.is_some_and(|at| at > now) {
@@ -361,14 +389,15 @@ pub(crate) fn template(
     let body = fields.require("body", body.or_else(|| old.map(|old| old.body.clone())));
     let kind = fields.optional("kind", IncidentKind::parse);
     let kind = kind.or(old.map(|old| old.kind)).unwrap_or(IncidentKind::Incident);
-    let status = fields.optional("status", |text| {
-        let status = IncidentStatus::parse(text)?;
-        if status.kind() == kind {
-            Ok(status)
-        } else {
-            Err(Invalid::new(format!("must be a status of the kind {kind}")))
-        }
-    });
+    let status = match fields.optional_text("status") {
+        Some(text) if text.is_empty() => None,
+        Some(text) => fields.accept("status", IncidentStatus::parse(&text)),
+        None => old.and_then(|old| old.status),
+    };
+    // The stored one as well, if only the kind changes.
+    if status.is_some_and(|status| status.kind() != kind) {
+        fields.refuse("status", format!("must be a status of the kind {kind}"));
+    }
     let impact = match fields.optional_text("impact") {
         Some(text) if text.is_empty() => Some(None),
         Some(text) => fields.accept("impact", parse_impact(&text)).map(Some),
@@ -383,7 +412,7 @@ pub(crate) fn template(
             kind,
             title: title?,
             body: body?,
-            status: status.or(old.and_then(|old| old.status)),
+            status,
             impact: impact?,
             components: components
                 .or_else(|| old.map(|old| old.components.clone()))

@@ -9,7 +9,7 @@ use wakeful_core::id::{
 };
 use wakeful_core::statuspages::incident::{Incident, IncidentTemplate};
 use wakeful_core::statuspages::snapshot;
-use wakeful_engine::{Authorized, IncidentQuery};
+use wakeful_engine::{Authorized, IncidentDefaults, IncidentQuery};
 
 use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
@@ -117,9 +117,16 @@ async fn save_incident(
 ) -> ApiResult<IncidentAnswer> {
     let id = fields.optional_text("incidentid").map(|text| incident_id(&text)).transpose()?;
     let now = api.engine().now();
+    let defaults = match id {
+        Some(_) => IncidentDefaults::default(),
+        None => {
+            let origin = dto::origin(fields.reread());
+            api.engine().incident_defaults(&caller, origin).await?
+        }
+    };
     let merge = |stored: Option<&Incident>| {
         let mut fields = fields.reread();
-        let draft = dto::draft(&mut fields, stored, now);
+        let draft = dto::draft(&mut fields, stored, &defaults, now);
         fields.finish(draft)
     };
     let incident = api.engine().save_incident(&caller, id, merge).await?;

@@ -4,7 +4,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use wakeful_core::id::{ComponentId, IncidentId, IncidentUpdateId, SectionId, StatuspageId};
 use wakeful_core::statuspages::Language;
-use wakeful_core::statuspages::i18n::Messages;
 use wakeful_core::statuspages::markdown::to_text;
 use wakeful_core::statuspages::snapshot::{
     self, ComponentStatus, DayColor, Impact, IncidentKind, IncidentStatus, Indicator,
@@ -40,7 +39,7 @@ struct Page<'a> {
 }
 
 #[derive(Serialize)]
-struct Status {
+pub(super) struct Status {
     indicator: Indicator,
     description: &'static str,
 }
@@ -141,7 +140,7 @@ pub(super) fn index(snapshot: &Snapshot, language: Language) -> String {
             languages: &page.languages,
             time_zone: &page.timezone,
         },
-        status: status(snapshot, v.m),
+        status: status(snapshot),
         sections: snapshot.sections.iter().map(|one| section(&v, one)).collect(),
         incidents: v.shown_incidents().map(|one| incident(&v, one)).collect(),
         maintenances: snapshot.maintenances.iter().map(|one| incident(&v, one)).collect(),
@@ -153,11 +152,9 @@ pub(super) fn index(snapshot: &Snapshot, language: Language) -> String {
     to_json(&body)
 }
 
-fn status(snapshot: &Snapshot, messages: &Messages) -> Status {
-    Status {
-        indicator: snapshot.status.indicator,
-        description: messages.page_status(snapshot.status),
-    }
+pub(super) fn status(snapshot: &Snapshot) -> Status {
+    let status = snapshot.status;
+    Status { indicator: status.indicator, description: status.description() }
 }
 
 fn section<'a>(v: &View<'a>, section: &'a snapshot::Section) -> Section<'a> {
@@ -238,8 +235,8 @@ struct Live {
 }
 
 /// What the script of a page polls.
-pub(super) fn live(snapshot: &Snapshot, language: Language) -> String {
-    let Status { indicator, description } = status(snapshot, language.messages());
+pub(super) fn live(snapshot: &Snapshot) -> String {
+    let Status { indicator, description } = status(snapshot);
     let listed = snapshot.components().filter(|component| component.is_listed());
     let components = listed.map(|one| (one.id.to_string(), one.status)).collect();
     to_json(&Live { revision: snapshot.revision, indicator, description, components })

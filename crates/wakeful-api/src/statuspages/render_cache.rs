@@ -1,5 +1,6 @@
 //! Rendered pages, stored as gzip. They are read without a lock; a page is rendered by one
-//! request at a time, and the others get its previous form meanwhile.
+//! request at a time, and the others get its previous form meanwhile. So does a visitor whose
+//! request takes long to render, or cannot be.
 
 use arc_swap::ArcSwap;
 use axum::http::HeaderValue;
@@ -7,11 +8,14 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use hyper::body::Bytes;
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::io::Read as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 use wakeful_core::id::StatuspageId;
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::snapshot::Snapshot;
@@ -25,6 +29,8 @@ use crate::compression::gzip;
 const MAX_ENTRIES: usize = 256;
 /// The memory of an entry besides its content.
 const OVERHEAD: usize = 256;
+/// How long a visitor waits for a new form where there is a previous one.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
@@ -83,7 +89,7 @@ type Entries = HashMap<Key, Arc<Rendered>>;
 struct PageEntries {
     entries: ArcSwap<Entries>,
     /// Held while a form is rendered.
-    rendering: Mutex<()>,
+    rendering: Arc<Mutex<()>>,
     /// The number of the last request.
     used: AtomicU64,
     bytes: AtomicUsize,
@@ -95,51 +101,72 @@ pub(crate) struct RenderCache {
     max_bytes: usize,
     pages: ArcSwap<HashMap<StatuspageId, Arc<PageEntries>>>,
     requests: AtomicU64,
+    /// Those that go on after their request. They only read, so shutdown need not wait for them.
+    tasks: TaskTracker,
 }
 
 impl RenderCache {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { max_bytes, pages: ArcSwap::default(), requests: AtomicU64::new(0) }
+        Self {
+            max_bytes,
+            pages: ArcSwap::default(),
+            requests: AtomicU64::new(0),
+            tasks: TaskTracker::new(),
+        }
     }
 
     /// The rendered form; `render` runs only if there is none of this version. It returns
     /// `None` for what does not exist, which is not stored. `taken` is what else of pages is in
     /// memory.
-    pub(super) async fn get<E>(
-        &self,
+    pub(super) async fn get<E: Debug + Send + 'static>(
+        self: &Arc<Self>,
         page: StatuspageId,
         key: Key,
         version: Version,
         taken: usize,
-        render: impl Future<Output = Result<Option<String>, E>>,
+        render: impl Future<Output = Result<Option<String>, E>> + Send + 'static,
     ) -> Result<Option<Arc<Rendered>>, E> {
         let entries = self.page(page);
         entries.used.store(self.requests.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let stored = entries.entries.load().get(&key).cloned();
-        let _rendering = match stored {
+        let (previous, rendering) = match stored {
             Some(stored) if stored.version == version => return Ok(Some(stored)),
-            Some(previous) => match entries.rendering.try_lock() {
-                Ok(rendering) => rendering,
+            Some(previous) => match Arc::clone(&entries.rendering).try_lock_owned() {
+                Ok(rendering) => (Some(previous), rendering),
                 Err(_) => return Ok(Some(previous)),
             },
             None => {
-                let rendering = entries.rendering.lock().await;
+                let rendering = Arc::clone(&entries.rendering).lock_owned().await;
                 let stored = entries.entries.load().get(&key).cloned();
                 if let Some(stored) = stored.filter(|stored| stored.version == version) {
                     return Ok(Some(stored));
                 }
-                rendering
+                (None, rendering)
             }
         };
-        let started = Instant::now();
-        let Some(text) = render.await? else { return Ok(None) };
-        let rendered = Arc::new(Rendered::new(version, &text));
-        metrics::counter!("wakeful_statuspage_renders_total").increment(1);
-        metrics::histogram!("wakeful_statuspage_render_seconds")
-            .record(started.elapsed().as_secs_f64());
-        entries.insert(key, Arc::clone(&rendered));
-        self.drop_unused(page, self.max_bytes.saturating_sub(taken));
-        Ok(Some(rendered))
+        let cache = Arc::clone(self);
+        let making = async move {
+            let _rendering = rendering;
+            let started = Instant::now();
+            let Some(text) = render.await? else { return Ok(None) };
+            let rendered = Arc::new(Rendered::new(version, &text));
+            metrics::counter!("wakeful_statuspage_renders_total").increment(1);
+            metrics::histogram!("wakeful_statuspage_render_seconds")
+                .record(started.elapsed().as_secs_f64());
+            entries.insert(key, Arc::clone(&rendered));
+            cache.drop_unused(page, cache.max_bytes.saturating_sub(taken));
+            Ok::<_, E>(Some(rendered))
+        };
+        let Some(previous) = previous else { return making.await };
+        match timeout(MAX_WAIT, self.tasks.spawn(making)).await {
+            Ok(Ok(Ok(rendered))) => Ok(rendered),
+            Ok(Ok(Err(error))) => {
+                tracing::debug!(page.id = %page, ?error, "rendering status page {page} failed, showing what it showed before");
+                Ok(Some(previous))
+            }
+            // It goes on for later visitors, unless it has panicked.
+            Err(_) | Ok(Err(_)) => Ok(Some(previous)),
+        }
     }
 
     fn page(&self, page: StatuspageId) -> Arc<PageEntries> {
@@ -186,7 +213,8 @@ impl PageEntries {
     fn insert(&self, key: Key, rendered: Arc<Rendered>) {
         let mut entries = Entries::clone(&self.entries.load());
         if entries.len() >= MAX_ENTRIES {
-            entries.retain(|_, stored| stored.version == rendered.version);
+            // Those without a name are still served while they are rendered again.
+            entries.retain(|key, stored| stored.version == rendered.version || key.name.is_empty());
         }
         if entries.len() >= MAX_ENTRIES {
             // Forms with a name are many; the others are few and requested most.
@@ -215,17 +243,31 @@ mod tests {
         }
     }
 
-    async fn get(cache: &RenderCache, name: &str, version: u64, text: &str) -> Option<String> {
+    async fn get(cache: &Arc<RenderCache>, name: &str, version: u64, text: &str) -> Option<String> {
+        let text = (!text.is_empty()).then(|| text.to_owned());
+        let Ok(found) = get_by(cache, name, version, async { Ok::<_, Infallible>(text) }).await;
+        found
+    }
+
+    async fn get_by<E: Debug + Send + 'static>(
+        cache: &Arc<RenderCache>,
+        name: &str,
+        version: u64,
+        render: impl Future<Output = Result<Option<String>, E>> + Send + 'static,
+    ) -> Result<Option<String>, E> {
         let page = sample::empty().page.id;
         let version = Version { revision: version, as_of: Millis(0) };
-        let render = async { Ok::<_, Infallible>((!text.is_empty()).then(|| text.to_owned())) };
-        let Ok(found) = cache.get(page, key(name), version, 0, render).await;
-        found.map(|found| String::from_utf8(found.decompressed()).expect("text"))
+        let found = cache.get(page, key(name), version, 0, render).await?;
+        Ok(found.map(|found| String::from_utf8(found.decompressed()).expect("text")))
+    }
+
+    fn cache(max_bytes: usize) -> Arc<RenderCache> {
+        Arc::new(RenderCache::new(max_bytes))
     }
 
     #[tokio::test]
     async fn a_form_is_rendered_once_for_each_version() {
-        let cache = RenderCache::new(1 << 20);
+        let cache = cache(1 << 20);
         assert_eq!(get(&cache, "a", 1, "one").await.as_deref(), Some("one"));
         assert_eq!(get(&cache, "a", 1, "two").await.as_deref(), Some("one"));
         assert_eq!(get(&cache, "a", 2, "two").await.as_deref(), Some("two"));
@@ -235,7 +277,7 @@ mod tests {
 
     #[tokio::test]
     async fn while_a_form_is_rendered_the_previous_one_is_served() {
-        let cache = RenderCache::new(1 << 20);
+        let cache = cache(1 << 20);
         get(&cache, "a", 1, "one").await;
         let entries = cache.page(sample::empty().page.id);
         let rendering = entries.rendering.lock().await;
@@ -245,9 +287,46 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_form_that_cannot_be_rendered_stays_as_it_was() {
+        let cache = cache(1 << 20);
+        let failing = async || get_by(&cache, "a", 2, async { Err("unavailable") }).await;
+        assert_eq!(failing().await, Err("unavailable"), "there is none yet");
+        get(&cache, "a", 1, "one").await;
+        assert_eq!(failing().await, Ok(Some("one".to_owned())));
+        assert_eq!(get(&cache, "a", 2, "").await, None, "it does not exist any more");
+        assert_eq!(get(&cache, "a", 2, "two").await.as_deref(), Some("two"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_visitor_does_not_wait_long_for_a_form_that_has_changed() {
+        let cache = cache(1 << 20);
+        get(&cache, "a", 1, "one").await;
+        let (done, waiting) = tokio::sync::oneshot::channel::<String>();
+        let slow = async move { waiting.await.map(Some) };
+        assert_eq!(get_by(&cache, "a", 2, slow).await, Ok(Some("one".to_owned())));
+        // It is still being rendered, and then stored.
+        assert_eq!(get(&cache, "a", 2, "other").await.as_deref(), Some("one"));
+        done.send("two".to_owned()).expect("somebody waits");
+        cache.tasks.close();
+        cache.tasks.wait().await;
+        assert_eq!(get(&cache, "a", 2, "other").await.as_deref(), Some("two"));
+    }
+
+    #[tokio::test]
+    async fn forms_without_a_name_are_not_dropped_for_those_with_one() {
+        let cache = cache(1 << 20);
+        get(&cache, "", 1, "front").await;
+        for index in 0..2 * MAX_ENTRIES {
+            get(&cache, &index.to_string(), 2, "x").await;
+        }
+        let failed = get_by(&cache, "", 2, async { Err("unavailable") }).await;
+        assert_eq!(failed, Ok(Some("front".to_owned())));
+    }
+
+    #[tokio::test]
     async fn the_least_recently_requested_page_is_dropped_first() {
         let taken = 1 << 20;
-        let cache = RenderCache::new(taken + 3 * (OVERHEAD + 100));
+        let cache = cache(taken + 3 * (OVERHEAD + 100));
         let version = Version { revision: 1, as_of: Millis(0) };
         let pages = [1, 2, 3, 4].map(|seed| StatuspageId::new(Millis(0), [seed; 10]));
         for page in [0, 1, 2, 0, 3] {
@@ -261,7 +340,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_number_of_entries_is_bounded() {
-        let cache = RenderCache::new(1 << 20);
+        let cache = cache(1 << 20);
         for index in 0..2 * MAX_ENTRIES {
             get(&cache, &index.to_string(), 1, "x").await;
         }

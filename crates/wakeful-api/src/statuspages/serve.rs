@@ -5,6 +5,7 @@ use axum::extract::{Path, RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
+use std::sync::Arc;
 use wakeful_core::id::{ComponentId, IncidentId};
 use wakeful_core::statuspages::page::Access;
 use wakeful_core::statuspages::snapshot::{ImageKind, Snapshot};
@@ -39,8 +40,8 @@ pub(super) async fn form(api: Api, form: Form, params: Params, request: Request)
 async fn serve(api: &Api, form: Form, params: &Params, parts: Parts) -> Result<Response, Response> {
     let class = form.class();
     let query = (class == Class::Image).then(|| Parameters::of(&parts.uri));
-    let visit = match (visit(api, &params.slug, parts).await, &query) {
-        (Ok(visit), _) => visit,
+    let visit: Arc<Visit> = match (visit(api, &params.slug, parts).await, &query) {
+        (Ok(visit), _) => Arc::from(visit),
         (Err(other), Some(query)) if other.status() == StatusCode::NOT_FOUND => {
             return Ok(no_image(form, params, query));
         }
@@ -80,27 +81,29 @@ async fn serve(api: &Api, form: Form, params: &Params, parts: Parts) -> Result<R
 
 async fn document(
     api: &Api,
-    visit: &Visit,
+    visit: &Arc<Visit>,
     form: Form,
     params: &Params,
     unlocked: bool,
 ) -> Result<Response, ApiError> {
-    let context = visit.context(unlocked);
     let name = match (form, &visit.query.component) {
         (Form::Embed, Some(component)) => component,
         _ => &params.id,
     };
     let key = Key {
         form,
-        language: context.language,
+        language: visit.context(unlocked).language,
         name: name.clone(),
         unlocked: unlocked && form.class() == Class::Html,
         on_domain: visit.is_on_domain(),
     };
-    let text = text(api, visit, form, name, context);
+    let rendering = {
+        let (api, visit, id) = (api.clone(), Arc::clone(visit), name.clone());
+        async move { text(&api, &visit, form, &id, visit.context(unlocked)).await }
+    };
     let version = Version::of(&visit.snapshot);
     let taken = api.engine().snapshots().bytes() + api.page_images().bytes();
-    let rendered = api.rendered_pages().get(visit.page.id, key, version, taken, text).await?;
+    let rendered = api.rendered_pages().get(visit.page.id, key, version, taken, rendering).await?;
     let Some(rendered) = rendered else { return Ok(respond::not_found(&visit.parts.headers)) };
     let mut terms = visit.terms(form.class());
     if form == Form::Style {
@@ -179,7 +182,7 @@ async fn text(
         }
         Form::Calendar => Some(calendar::render(snapshot, language)),
         Form::Index => Some(json::index(snapshot, language)),
-        Form::Live => Some(json::live(snapshot, language)),
+        Form::Live => Some(json::live(snapshot)),
         Form::V2(document) => Some(v2::render(document, snapshot, language)),
         Form::Style => Some(style::sheet(&snapshot.page.appearance)),
         Form::Manifest => Some(json::manifest(snapshot, language, context.base)),

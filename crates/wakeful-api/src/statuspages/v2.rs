@@ -6,11 +6,11 @@ use wakeful_core::named_enum;
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::markdown::to_text;
 use wakeful_core::statuspages::snapshot::{
-    self, ComponentStatus, IncidentKind, IncidentStatus, Indicator, Snapshot,
+    self, ComponentStatus, IncidentKind, IncidentStatus, Snapshot,
 };
 use wakeful_core::time::Millis;
 
-use super::json::to_json;
+use super::json::{Status, status, to_json};
 
 /// The incidents in a list.
 const MAX_LISTED: usize = 50;
@@ -50,12 +50,6 @@ struct Page<'a> {
     url: &'a str,
     time_zone: &'a str,
     updated_at: Millis,
-}
-
-#[derive(Serialize)]
-struct Status {
-    indicator: Indicator,
-    description: &'static str,
 }
 
 #[derive(Serialize)]
@@ -144,9 +138,9 @@ pub(super) fn render(document: Document, snapshot: &Snapshot, language: Language
             body.components = Some(all.components());
             body.incidents = Some(all.incidents(snapshot.incidents.iter()));
             body.scheduled_maintenances = Some(all.incidents(snapshot.maintenances.iter()));
-            body.status = Some(all.status());
+            body.status = Some(status(snapshot));
         }
-        Document::Status => body.status = Some(all.status()),
+        Document::Status => body.status = Some(status(snapshot)),
         Document::Components => body.components = Some(all.components()),
         Document::Incidents => {
             body.incidents = Some(all.incidents(all.newest(IncidentKind::Incident).into_iter()));
@@ -183,16 +177,6 @@ impl<'a> Lists<'a> {
             time_zone: &page.timezone,
             updated_at: self.snapshot.as_of,
         }
-    }
-
-    /// In English in every language: clients compare it.
-    fn status(&self) -> Status {
-        let status = self.snapshot.status;
-        let description = match Language::English.messages() {
-            english if status.no_data => english.all_operational,
-            english => english.page_status(status),
-        };
-        Status { indicator: status.indicator, description }
     }
 
     fn newest(&self, kind: IncidentKind) -> Vec<&'a snapshot::Incident> {

@@ -51,6 +51,36 @@ both_databases! {
         assert_eq!(statuses(&step(&app, &ann, 61).await), ["resolved"]);
     }
 
+    async fn a_rule_opens_an_incident_with_the_status_of_its_template(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let page = page(&ann, json!([{"name": "API", "monitors": [one]}])).await;
+        let template = json!({"name": "known", "title": "{{ components }} down", "body": "We know why.", "status": "identified"});
+        let template = ann.client.post("incidenttemplate/save", &template).await.ok();
+        let template = &template["incidenttemplate"]["templateid"];
+        set_rules(&ann, &page, json!([{"mode": "publish", "templateid": template}])).await;
+        report(&ann.client, &one, "down").await;
+        let opened = step(&app, &ann, 40).await;
+        assert_eq!((&opened[0]["title"], &opened[0]["status"]), (&json!("API down"), &json!("identified")));
+    }
+
+    async fn a_rule_names_components_in_each_language(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let page = page(&ann, json!([{"name": "API", "monitors": [one], "texts": {"de": {"name": "Schnittstelle"}}}])).await;
+        set_rules(&ann, &page, json!([{"mode": "publish", "resolve_after": 60}])).await;
+        for (to, body, german) in [
+            ("down", "API is not available. We are looking into it.", "Schnittstelle ist nicht verfügbar. Wir untersuchen das."),
+            ("up", "API works again. We are monitoring the situation.", "Schnittstelle funktioniert wieder. Wir beobachten die Lage."),
+        ] {
+            report(&ann.client, &one, to).await;
+            let newest = step(&app, &ann, 40).await[0]["updates"][0].clone();
+            assert_eq!((&newest["body"], &newest["texts"]["de"]["body"]), (&json!(body), &json!(german)));
+        }
+    }
+
     async fn all_updates_of_a_rule_notify_nobody_if_it_says_so(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

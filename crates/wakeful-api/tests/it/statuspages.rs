@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, DayColor, Indicator, Snapshot, Uptime};
+use wakeful_engine::alerting::maintenance_clock;
 use wakeful_engine::history::compactor;
 use wakeful_engine::statuspages::snapshots::Found;
 use wakeful_engine::statuspages::{auto_incidents, maintenance};
@@ -150,6 +151,40 @@ both_databases! {
         client.get(&path).await.refused(404, "not_found");
     }
 
+    async fn a_component_that_has_lost_its_monitors_is_unknown_until_somebody_decides(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let (one, two) = (job(client, "one", "").await, job(client, "two", "").await);
+        let saved = page(&ann, json!([{"name": "API", "monitors": [one]}, {"monitors": [one]},
+            {"name": "Web", "monitors": [one, two]}, {"name": "Desk"}])).await;
+        shown(&app, "acme", "a first snapshot", |now| status(now, "API") == ComponentStatus::Operational).await;
+        client.delete(&format!("monitor/{one}/delete")).await.ok();
+        let lost = shown(&app, "acme", "no status", |now| status(now, "API") == ComponentStatus::Unknown).await;
+        assert_eq!(status(&lost, "one"), ComponentStatus::Unknown, "with the name of its monitor");
+        for name in ["Web", "Desk"] {
+            assert_eq!(status(&lost, name), ComponentStatus::Operational, "{name}");
+        }
+        let path = format!("statuspage/{}/get", text(&saved["pageid"]));
+        let read = client.get(&path).await.ok()["statuspage"].clone();
+        assert_eq!(read["sections"][0]["components"][0]["own_status"], json!(null));
+        let again = client.post("statuspage/save", &read).await.ok()["statuspage"].clone();
+        assert_eq!(again["sections"], read["sections"], "sent back unchanged");
+        // A status, or other monitors, are a decision.
+        let mut changed = read["sections"].clone();
+        changed[0]["components"][0]["own_status"] = json!("operational");
+        changed[0]["components"][1]["monitors"] = json!([two]);
+        let body = json!({"pageid": saved["pageid"], "sections": changed});
+        let decided = client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+        let components = decided["sections"][0]["components"].clone();
+        assert_eq!((&components[0]["status"], &components[1]["status"]), (&json!("operational"), &json!("operational")));
+        // So is removing the monitors that are left.
+        changed[0]["components"][2]["monitors"] = json!([]);
+        let body = json!({"pageid": saved["pageid"], "sections": changed});
+        let removed = client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+        assert_eq!(removed["sections"][0]["components"][2]["status"], "operational");
+    }
+
     async fn invalid_values_are_refused_with_their_path(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -172,6 +207,13 @@ both_databases! {
             (json!({"name": "x", "embed_origins": ["x.com"]}), "embed_origins"),
             (json!({"name": "x", "domains": [{"domain": "10.0.0.1"}]}), "domains.0.domain"),
             (json!({"name": "x", "texts": {"de": {"slug": "x"}}}), "texts"),
+            (json!({"name": "x", "texts": {"xx": {"name": "x"}}}), "texts"),
+            (json!({"name": "x", "texts": {"de": "x"}}), "texts.de"),
+            (json!({"name": "x", "texts": {"de": {"name": 1}}}), "texts.de.name"),
+            (json!({"name": "x", "texts": {"de": {"name": "x".repeat(256)}}}), "texts.de.name"),
+            (json!({"name": "x", "texts": {"de": {"footer": "x".repeat(1_001)}}}), "texts.de.footer"),
+            (json!({"name": "x", "sections": [{"texts": {"de": {"description": "x".repeat(2_001)}}}]}), "sections.0.texts.de.description"),
+            (json!({"name": "x", "sections": [{"components": [{"name": "a", "texts": {"de": {"name": "x".repeat(256)}}}]}]}), "sections.0.components.0.texts.de.name"),
             (json!({"name": "x", "sections": many}), "sections"),
             (json!({"name": "x", "sections": [{"components": [{}]}]}), "sections.0.components.0.name"),
             (json!({"name": "x", "sections": [{"components": [{"name": "a", "needs": 0}]}]}), "sections.0.components.0.needs"),
@@ -210,6 +252,8 @@ both_databases! {
             (json!({"title": "x", "pageids": [UNKNOWN], "update": update}), "pageids"),
             (json!({"title": "x", "components": here, "update": {"body": "x", "status": "scheduled"}}), "update.status"),
             (json!({"title": "x", "components": here, "templateid": UNKNOWN, "update": update}), "templateid"),
+            (json!({"title": "x", "components": here, "texts": {"de": {"title": "x".repeat(256)}}, "update": update}), "texts.de.title"),
+            (json!({"title": "x", "components": here, "update": {"body": "x", "texts": {"de": {"body": "x".repeat(10_001)}}}}), "update.texts.de.body"),
             (json!({"title": "x", "kind": "maintenance", "components": here, "update": update}), "scheduled_for"),
         ] {
             let refused = fields(&ann.client.post("incident/save", &body).await);
@@ -366,6 +410,69 @@ both_databases! {
         }
     }
 
+    async fn an_outage_after_a_gap_is_on_the_bar_of_its_day(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let monitor = job(client, "one", "").await;
+        // Hours without a report, and an outage of five minutes later on that day.
+        for (minutes, status, times) in [(1, "up", 5), (240, "up", 1), (1, "down", 5), (1, "up", 3)] {
+            for _ in 0..times {
+                app.clock.advance(Duration::from_secs(minutes * 60));
+                report(client, &monitor, status).await;
+            }
+        }
+        let stats = client.get(&format!("monitor/{monitor}/stats")).await.ok();
+        let uptime = stats["spans"][0]["uptime"].as_f64().unwrap();
+        for zone in ["UTC", "Asia/Kathmandu"] {
+            let body = json!({"name": zone, "slug": zone.replace('/', "-").to_lowercase(), "published": true,
+                "timezone": zone, "sections": [{"components": [{"name": "API", "monitors": [monitor]}]}]});
+            let saved = client.post("statuspage/save", &body).await.ok();
+            let slug = text(&saved["statuspage"]["slug"]);
+            let snapshot = shown(&app, &slug, "figures", |_| true).await;
+            let day = snapshot.components().next().unwrap().days.last().unwrap();
+            assert_eq!((day.color, day.down), (DayColor::Out, 300), "{zone}");
+            let percent = f64::from(day.uptime.map(Uptime::millionths).expect("data")) / 1e4;
+            assert!((percent - uptime).abs() < 1e-9, "{zone}: {percent} {uptime}");
+        }
+    }
+
+    async fn an_outage_in_a_maintenance_window_is_no_downtime(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let (one, two) = (job(client, "one", "").await, job(client, "two", "").await);
+        let window = json!({"name": "w", "monitors": one, "starts": "2026-11-15T09:32:00Z", "duration": 600});
+        client.post("maintenance/save", &window).await.ok();
+        for minute in 1..=20 {
+            app.clock.advance(Duration::from_secs(60));
+            maintenance_clock::apply_due(&app.engine).await.unwrap();
+            report(client, &one, if (4..8).contains(&minute) { "down" } else { "up" }).await;
+            report(client, &two, "up").await;
+        }
+        let body = json!({"name": "Acme", "published": true, "display": {"outages": true}, "sections": [
+            {"components": [{"name": "One", "monitors": [one]}, {"name": "Both", "monitors": [one, two]}]}]});
+        client.post("statuspage/save", &body).await.ok();
+        let snapshot = shown(&app, "acme", "figures", |_| true).await;
+        for component in snapshot.components() {
+            let (name, day) = (&component.name.text, component.days.last().unwrap());
+            assert_eq!((day.color, day.down), (DayColor::Good, 0), "{name}");
+            let figures = component.uptime.expect("shown");
+            for figure in [figures.day, figures.year, figures.shown, day.uptime] {
+                assert_eq!(figure.map(Uptime::millionths), Some(1_000_000), "{name}");
+            }
+            let badge = format!("/status/acme/component/{}/badge/uptime/24h.json", component.id);
+            let badge = app.anonymous().get(&badge).await;
+            assert!(text(&badge.json()["message"]).starts_with("100"), "{name}: {}", badge.text);
+        }
+        let found = &app.engine.snapshots().by_slug("acme");
+        let Found::Page(found) = found else { panic!("no page") };
+        for id in snapshot.components().map(|component| component.id) {
+            let figures = app.engine.component_page_figures(found.id, found.team, id).await.unwrap();
+            assert_eq!(figures.outages, Some(Vec::new()));
+        }
+    }
+
     async fn pages_that_do_not_fit_into_memory_are_built_again_for_visitors(setup: Setup) {
         let mut setup = setup;
         setup.settings.page_memory = 1;
@@ -476,6 +583,92 @@ both_databases! {
         let snapshot = shown(&app, "acme", "past incidents", |now| now.past.len() == 3 && now.incidents.len() == 1).await;
         assert_eq!(snapshot.maintenances.len(), 0);
         assert!(snapshot.incidents[0].postmortem.is_some());
+    }
+
+    async fn without_an_update_an_incident_is_what_the_others_say(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let saved = page(&ann, json!([{"name": "API"}])).await;
+        let api = component(&saved, 0);
+        let body = json!({"title": "Slow", "update": {"body": "x"},
+            "components": [{"componentid": api, "status": "degraded_performance"}]});
+        let id = text(&client.post("incident/save", &body).await.ok()["incident"]["incidentid"]);
+        let post = async |body: Value| {
+            app.clock.advance(Duration::from_secs(60));
+            client.post(&format!("incident/{id}/update/save"), &body).await.ok()["incident"].clone()
+        };
+        post(json!({"status": "identified", "body": "x", "components": [{"componentid": api, "status": "major_outage"}]})).await;
+        let over = post(json!({"status": "resolved", "body": "x"})).await;
+        for (place, status, of_component, impact) in [
+            (0, "identified", "major_outage", "critical"),
+            (1, "investigating", "degraded_performance", "minor"),
+        ] {
+            let update = text(&over["updates"][place]["updateid"]);
+            let left = client.delete(&format!("incident/{id}/update/{update}/delete")).await.ok();
+            let left = &left["incident"];
+            assert_eq!((&left["status"], &left["impact"]), (&json!(status), &json!(impact)));
+            assert_eq!(left["components"][0]["status"], of_component);
+            assert_eq!(left["resolved"], Value::Null);
+            assert_eq!(*left, client.get(&format!("incident/{id}/get")).await.ok()["incident"], "as stored");
+        }
+        shown(&app, "acme", "the status", |now| status(now, "API") == ComponentStatus::DegradedPerformance).await;
+    }
+
+    async fn a_new_incident_follows_its_template_and_its_request(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = &ann.client;
+        let body = json!({"name": "Acme", "published": true, "timezone": "Europe/Berlin",
+            "sections": [{"components": [{"name": "API"}]}]});
+        let saved = client.post("statuspage/save", &body).await.ok()["statuspage"].clone();
+        let api = component(&saved, 0);
+        let template = async |body: Value| {
+            let saved = client.post("incidenttemplate/save", &body).await.ok();
+            saved["incidenttemplate"].clone()
+        };
+        let outage = template(json!({"name": "outage", "title": "{{ components }} down", "body": "x",
+            "components": [api]})).await;
+        let upgrade = template(json!({"name": "upgrade", "kind": "maintenance", "title": "Upgrade",
+            "body": "x", "status": "scheduled", "components": [api]})).await;
+        let (outage, upgrade) = (&outage["templateid"], &upgrade["templateid"]);
+        let new = async |body: Value| client.post("incident/save", &body).await;
+        for (body, notifies) in [
+            (json!({"templateid": outage}), true),
+            (json!({"templateid": outage, "notify": false}), false),
+            (json!({"templateid": outage, "notify": false, "update": {"body": "y"}}), false),
+            (json!({"templateid": outage, "notify": false, "update": {"notify": true}}), true),
+        ] {
+            let incident = new(body.clone()).await.ok()["incident"].clone();
+            assert_eq!((&incident["kind"], &incident["updates"][0]["notify"]), (&json!("incident"), &json!(notifies)), "{body}");
+        }
+
+        let at = |hours: u64| app.engine.now().after(Duration::from_secs(hours * 3_600)).to_string();
+        let planned = json!({"templateid": upgrade, "scheduled_for": at(1), "scheduled_until": at(2),
+            "repeat": "FREQ=WEEKLY;BYDAY=MO"});
+        let incident = new(planned.clone()).await.ok()["incident"].clone();
+        assert_eq!((&incident["kind"], &incident["status"]), (&json!("maintenance"), &json!("scheduled")));
+        assert_eq!(incident["components"][0]["status"], "under_maintenance");
+        assert_eq!(incident["timezone"], "Europe/Berlin", "that of the page");
+        let mut elsewhere = planned.clone();
+        elsewhere["timezone"] = json!("Asia/Tokyo");
+        assert_eq!(new(elsewhere).await.ok()["incident"]["timezone"], "Asia/Tokyo");
+        let by_page = json!({"kind": "maintenance", "title": "x", "pageids": [saved["pageid"]], "update": {"body": "x"},
+            "scheduled_for": at(1), "scheduled_until": at(2)});
+        assert_eq!(new(by_page).await.ok()["incident"]["timezone"], "Europe/Berlin");
+        let mut wrong = planned;
+        wrong["kind"] = json!("incident");
+        assert_eq!(fields(&new(wrong).await), ["templateid"]);
+
+        // The status of a template fits its kind, whichever of them changes.
+        let change = async |body: Value| client.post("incidenttemplate/save", &body).await;
+        let incident = json!({"templateid": upgrade, "kind": "incident"});
+        assert_eq!(fields(&change(incident).await), ["status"]);
+        let cleared = json!({"templateid": upgrade, "kind": "incident", "status": ""});
+        assert_eq!(change(cleared).await.ok()["incidenttemplate"]["status"], Value::Null);
+        change(json!({"templateid": upgrade, "kind": "maintenance"})).await.ok();
+        let rule = json!({"pageid": saved["pageid"], "rules": [{"name": "r", "templateid": upgrade}]});
+        assert_eq!(fields(&client.post("statuspage/save", &rule).await), ["rules.0.templateid"]);
     }
 
     async fn a_preview_shows_an_update_that_is_not_saved(setup: Setup) {

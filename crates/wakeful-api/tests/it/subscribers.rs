@@ -339,6 +339,21 @@ both_databases! {
         ann.client.post(&save, &json!({"address": "g@example.com"})).await.ok();
     }
 
+    async fn emails_name_components_in_the_language_of_the_subscriber(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let components = json!([{"name": "API", "texts": {"de": {"name": "Schnittstelle"}}}]);
+        let page = page(&app, &ann, json!({"sections": [{"components": components}]})).await;
+        let import = json!({"consent": true, "subscribers": [{"address": "vic@example.com"},
+            {"address": "eva@example.com", "language": "de"}]});
+        ann.client.post(&format!("statuspage/{}/subscribers/import", text(&page["pageid"])), &import).await.ok();
+        incident(&ann, &component(&page, 0), "Slow").await;
+        let english = app.mails("vic@example.com", 1).await.remove(0);
+        assert!(english.contains(": API (Partial outage)"), "{english}");
+        let german = app.mails("eva@example.com", 1).await.remove(0);
+        assert!(german.contains(": Schnittstelle (") && !german.contains(": API ("), "{german}");
+    }
+
     async fn the_updates_of_a_team_cannot_cause_messages_without_end(setup: Setup) {
         let mut setup = setup;
         setup.settings.limits.subscriber_messages_per_hour = 5;

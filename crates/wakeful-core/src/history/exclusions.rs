@@ -58,6 +58,16 @@ impl Exclusions {
         is_within(&self.unreachable, at)
     }
 
+    /// The spans of maintenance in their order.
+    pub fn maintenance(&self) -> impl Iterator<Item = (Millis, Millis)> {
+        self.maintenance.iter().copied()
+    }
+
+    /// The spans of either kind in their order.
+    pub fn any(&self) -> impl Iterator<Item = (Millis, Millis)> {
+        self.any.iter().copied()
+    }
+
     /// How much of a span is covered, in milliseconds.
     pub fn covered_millis(&self, from: Millis, to: Millis) -> u64 {
         let first = self.any.partition_point(|(_, end)| *end <= from);

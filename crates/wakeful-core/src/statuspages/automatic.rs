@@ -18,10 +18,11 @@ pub enum AutomaticText {
 }
 
 impl AutomaticText {
-    /// The text in English, and all translations of `field`. `components` are named where the
-    /// text has a place for them.
-    pub fn texts(self, field: &str, components: &str) -> (String, Texts) {
-        let text = |language: Language| self.of(language).replace("{components}", components);
+    /// The text in English, and all translations of `field`. The components, whose names depend on
+    /// the language as well, are named where the text has a place for them.
+    pub fn texts(self, field: &str, components: impl Fn(Language) -> String) -> (String, Texts) {
+        let text =
+            |language: Language| self.of(language).replace("{components}", &components(language));
         let translated = |language: &Language| {
             (*language, BTreeMap::from([(field.to_owned(), text(*language))]))
         };

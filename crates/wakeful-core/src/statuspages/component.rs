@@ -68,6 +68,9 @@ pub struct ComponentSettings {
     pub display: ComponentDisplay,
     /// Empty: none.
     pub alias: String,
+    /// A monitor that it had was deleted. Without any other, its status is unknown until somebody
+    /// decides what to do with it.
+    pub had_monitors: bool,
 }
 
 impl Default for ComponentSettings {
@@ -83,6 +86,7 @@ impl Default for ComponentSettings {
             only_show_if_degraded: false,
             display: ComponentDisplay::default(),
             alias: String::new(),
+            had_monitors: false,
         }
     }
 }
@@ -170,7 +174,12 @@ impl Override {
 impl Component {
     /// Whether its status follows from monitors, even if all of them were deleted.
     pub fn has_monitors(&self) -> bool {
-        !self.monitors.is_empty() || !self.tag.is_empty()
+        !self.monitors.is_empty() || !self.tag.is_empty() || self.settings.had_monitors
+    }
+
+    /// Whether all of its monitors were deleted, and nobody has decided yet what to do with it.
+    pub fn has_lost_monitors(&self) -> bool {
+        self.monitors.is_empty() && self.tag.is_empty() && self.settings.had_monitors
     }
 
     pub fn monitor_ids(&self) -> impl Iterator<Item = MonitorId> {

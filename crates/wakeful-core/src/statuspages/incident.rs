@@ -317,6 +317,111 @@ impl Incident {
         Ok(())
     }
 
+    /// Removes an update that is not the only one. The status, the impact and the statuses of
+    /// components become those of the other updates; a status that was set apart from the updates
+    /// stays.
+    pub fn remove_update(&mut self, id: IncidentUpdateId) {
+        let place = self.updates.iter().position(|one| one.id == id);
+        let Some(place) = place.filter(|_| self.updates.len() > 1) else { return };
+        let is_first = place + 1 == self.updates.len();
+        let changes = self.updates[place].settings.components.clone();
+        let said: Vec<Option<ComponentStatus>> =
+            changes.iter().map(|change| self.last_said(change.id)).collect();
+        let removed = self.updates.remove(place);
+        for (change, before) in changes.iter().zip(said) {
+            if is_first {
+                self.begin_with(change);
+            }
+            let now = self.replay(change);
+            let Some(place) = self.components.iter().position(|one| one.id == change.id) else {
+                continue;
+            };
+            let is_last = self.components.len() == 1 && self.pages.is_empty();
+            match now {
+                _ if before != Some(self.components[place].status) => {}
+                Some(status) => self.components[place].status = status,
+                None if is_last => self.components[place].status = ComponentStatus::Operational,
+                None => drop(self.components.remove(place)),
+            }
+        }
+        self.status = self.updates[0].status;
+        if self.status.is_final() {
+            let ends = self.updates.iter().take_while(|update| update.status.is_final());
+            let end = ends.last().map(|update| update.display_at);
+            let was_end = |at: Millis| removed.status.is_final() && at == removed.display_at;
+            self.resolved = self.resolved.filter(|at| !was_end(*at)).or(end);
+            for component in &mut self.components {
+                component.status = ComponentStatus::Operational;
+            }
+        } else {
+            self.resolved = None;
+            self.settings.cancelled = false;
+        }
+        if self.status == IncidentStatus::Scheduled {
+            self.started = self.settings.scheduled_for.unwrap_or(self.started);
+        } else if self.kind == IncidentKind::Maintenance && self.started == removed.display_at {
+            let has_begun = |update: &&Update| update.status != IncidentStatus::Scheduled;
+            let begun = self.updates.iter().rev().find(has_begun);
+            self.started = begun.map_or(self.started, |update| update.display_at);
+        }
+        self.derive_impact();
+    }
+
+    /// The last status that the updates give to a component.
+    fn last_said(&self, component: ComponentId) -> Option<ComponentStatus> {
+        let mut said = self.updates.iter().flat_map(|update| &update.settings.components);
+        said.find(|change| change.id == component).map(|change| change.new_status)
+    }
+
+    /// Makes the first update say what another said about a component when the incident began.
+    fn begin_with(&mut self, began: &StatusChange) {
+        let Some(first) = self.updates.last_mut() else { return };
+        let changes = &mut first.settings.components;
+        if changes.iter().any(|one| one.id == began.id) {
+            return;
+        }
+        let status = match began.new_status {
+            ComponentStatus::Operational => began.old_status,
+            status => status,
+        };
+        let (old_status, new_status) = if first.status.is_final() {
+            (status, ComponentStatus::Operational)
+        } else {
+            (ComponentStatus::Operational, status)
+        };
+        changes.push(StatusChange { old_status, new_status, ..began.clone() });
+    }
+
+    /// Makes each update follow the one before it in what it says about a component. Returns the
+    /// last status, if any update names it.
+    fn replay(&mut self, removed: &StatusChange) -> Option<ComponentStatus> {
+        let mut current: Option<ComponentStatus> = None;
+        for (place, update) in self.updates.iter_mut().rev().enumerate() {
+            let is_final = update.status.is_final();
+            let old_status = current.unwrap_or(ComponentStatus::Operational);
+            let changes = &mut update.settings.components;
+            match changes.iter().position(|one| one.id == removed.id) {
+                // It describes an incident that was over.
+                Some(at) if is_final && place == 0 => current = Some(changes[at].new_status),
+                // There is nothing to withdraw.
+                Some(at) if is_final && old_status == ComponentStatus::Operational => {
+                    changes.remove(at);
+                }
+                Some(at) => {
+                    changes[at].old_status = old_status;
+                    current = Some(changes[at].new_status);
+                }
+                None if is_final && old_status != ComponentStatus::Operational => {
+                    let new_status = ComponentStatus::Operational;
+                    changes.push(StatusChange { old_status, new_status, ..removed.clone() });
+                    current = Some(new_status);
+                }
+                None => {}
+            }
+        }
+        current
+    }
+
     /// The worst that it has said about a component, unless a user has set it.
     pub fn derive_impact(&mut self) {
         let said = self.updates.iter().flat_map(|update| &update.settings.components);
@@ -488,6 +593,89 @@ mod tests {
         assert_eq!(one.post(update(400, Monitoring, &[]), Millis(400)), Err(Closed));
         one.post(NewUpdate { reopen: true, ..update(400, Monitoring, &[]) }, Millis(400)).unwrap();
         assert_eq!(one.resolved, None);
+    }
+
+    /// An incident about the API, then about the website, that was resolved.
+    fn resolved() -> Incident {
+        let mut one = incident(Investigating);
+        let posts = [
+            (1, Investigating, vec![named(1, PartialOutage)]),
+            (2, Identified, vec![named(1, MajorOutage), named(2, PartialOutage)]),
+            (3, Resolved, Vec::new()),
+        ];
+        for (number, status, components) in posts {
+            let at = i64::from(number) * 100;
+            let id = IncidentUpdateId::new(Millis(at), [number; 10]);
+            let new = NewUpdate { id, ..update(at, status, &components) };
+            one.post(new, Millis(at)).unwrap();
+        }
+        one
+    }
+
+    fn remove(one: &mut Incident, number: u8) {
+        one.remove_update(IncidentUpdateId::new(Millis(i64::from(number) * 100), [number; 10]));
+    }
+
+    fn statuses(one: &Incident) -> Vec<(&str, ComponentStatus)> {
+        one.components.iter().map(|one| (one.name.as_str(), one.status)).collect()
+    }
+
+    #[test]
+    fn without_an_update_an_incident_is_what_the_others_say() {
+        // The end: it is open again.
+        let mut one = resolved();
+        remove(&mut one, 3);
+        assert_eq!((one.status, one.resolved, one.impact), (Identified, None, Impact::Critical));
+        assert_eq!(statuses(&one), [("c1", MajorOutage), ("c2", PartialOutage)]);
+        // Then the newest: what only it has named is not affected.
+        remove(&mut one, 2);
+        assert_eq!((one.status, one.impact), (Investigating, Impact::Major));
+        assert_eq!(statuses(&one), [("c1", PartialOutage)]);
+
+        // One before the end.
+        let mut one = resolved();
+        remove(&mut one, 2);
+        assert_eq!((one.status, one.resolved), (Resolved, Some(Millis(300))));
+        assert_eq!((one.impact, statuses(&one)), (Impact::Major, vec![("c1", Operational)]));
+        let changes = &one.updates[0].settings.components;
+        assert_eq!(changes.len(), 1);
+        assert_eq!((changes[0].old_status, changes[0].new_status), (PartialOutage, Operational));
+
+        // The first one: what it has named is affected from the beginning all the same.
+        let mut one = resolved();
+        remove(&mut one, 2);
+        remove(&mut one, 1);
+        assert_eq!((one.impact, statuses(&one)), (Impact::Major, vec![("c1", Operational)]));
+        let id = one.components[0].id;
+        assert_eq!(one.statuses(id, Millis(999))[0], (Millis(100), Millis(300), PartialOutage));
+    }
+
+    #[test]
+    fn without_its_end_an_incident_ends_with_what_follows_it() {
+        let mut one = resolved();
+        let again = IncidentUpdateId::new(Millis(400), [4; 10]);
+        one.post(NewUpdate { id: again, ..update(400, Resolved, &[]) }, Millis(400)).unwrap();
+        assert_eq!(one.resolved, Some(Millis(300)));
+        remove(&mut one, 3);
+        assert_eq!((one.status, one.resolved), (Resolved, Some(Millis(400))));
+        assert_eq!(statuses(&one), [("c1", Operational), ("c2", Operational)]);
+        assert_eq!(one.updates[0].settings.components.len(), 2);
+        // An incident that was opened again is over again.
+        let reopened = IncidentUpdateId::new(Millis(500), [5; 10]);
+        let new = NewUpdate { id: reopened, reopen: true, ..update(500, Monitoring, &[]) };
+        one.post(new, Millis(500)).unwrap();
+        assert_eq!(one.resolved, None);
+        remove(&mut one, 5);
+        assert_eq!((one.status, one.resolved), (Resolved, Some(Millis(400))));
+    }
+
+    #[test]
+    fn a_status_that_was_set_apart_from_the_updates_stays() {
+        let mut one = resolved();
+        remove(&mut one, 3);
+        one.components[0].status = ComponentStatus::DegradedPerformance;
+        remove(&mut one, 2);
+        assert_eq!(statuses(&one), [("c1", ComponentStatus::DegradedPerformance)]);
     }
 
     #[test]

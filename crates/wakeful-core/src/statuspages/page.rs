@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::component::{Component, Section};
+use super::incident::NamedComponent;
 use super::rule::Rule;
 use super::snapshot::{Collapsed, Color, ImageKind, Layout, Scheme, text_enum};
 use super::{Language, Localized};
@@ -247,6 +248,23 @@ impl StatusPage {
     /// All components in the order they are shown.
     pub fn components(&self) -> impl Iterator<Item = &Component> {
         self.sections.iter().flat_map(|section| &section.components)
+    }
+
+    /// The name of a component in a language; of one that was deleted, the name that it had.
+    pub fn component_name(&self, named: &NamedComponent, language: Language) -> String {
+        match self.components().find(|component| component.id == named.id) {
+            Some(known) => {
+                let name = localized(known.shown_name(), &known.settings.texts, "name");
+                name.get(language).to_owned()
+            }
+            None => named.name.clone(),
+        }
+    }
+
+    /// The names of components in a language, in one line.
+    pub fn component_names(&self, named: &[NamedComponent], language: Language) -> String {
+        let names = named.iter().map(|one| self.component_name(one, language));
+        names.collect::<Vec<_>>().join(", ")
     }
 
     pub fn zone(&self) -> Zone {

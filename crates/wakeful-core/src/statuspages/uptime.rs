@@ -8,7 +8,7 @@ use super::component::Needs;
 use super::snapshot::{ComponentStatus, Day, DayColor, Uptime};
 use crate::calendar::zone::Zone;
 use crate::history::rollup::{LastHeartbeat, Rollup};
-use crate::history::{HistoryStatus, Outage};
+use crate::history::{Exclusions, HistoryStatus, Outage};
 use crate::time::Millis;
 
 /// A day with at least this share of downtime, in percent, is colored as out.
@@ -45,6 +45,47 @@ impl Spans {
         self.0.iter().map(part).sum::<i64>().cast_unsigned()
     }
 
+    /// The parts of them between two times.
+    #[must_use]
+    pub fn within(&self, from: Millis, to: Millis) -> Self {
+        let first = self.0.partition_point(|(_, t)| *t <= from.0);
+        let touching = self.0[first..].iter().take_while(|(f, _)| *f < to.0);
+        Self(touching.map(|(f, t)| ((*f).max(from.0), (*t).min(to.0))).collect())
+    }
+
+    /// The parts of them that are not in others.
+    #[must_use]
+    pub fn without(&self, others: &Self) -> Self {
+        let mut parts = Vec::with_capacity(self.0.len());
+        for (from, to) in self.iter() {
+            let mut start = from.0;
+            for (other, end) in others.within(from, to).0 {
+                if start < other {
+                    parts.push((start, other));
+                }
+                start = end;
+            }
+            if start < to.0 {
+                parts.push((start, to.0));
+            }
+        }
+        Self(parts)
+    }
+
+    /// The first of them, for so many milliseconds.
+    fn first_millis(&self, millis: u64) -> Self {
+        let mut left = i64::try_from(millis).unwrap_or(i64::MAX);
+        let mut parts = Vec::new();
+        for (from, to) in &self.0 {
+            let length = left.min(to - from);
+            if length > 0 {
+                parts.push((*from, from + length));
+            }
+            left -= length;
+        }
+        Self(parts)
+    }
+
     /// Together with others.
     #[must_use]
     pub fn joined(&self, others: &Self) -> Self {
@@ -76,42 +117,50 @@ pub struct Track {
 
 impl Spans {
     /// When a monitor was checked, from its roll-ups in their order and the last heartbeat before
-    /// them. A roll-up with gaps counts from its first heartbeat for as long as it has data.
+    /// them. Where a roll-up has gaps, its downtime is that of the outages, and the rest counts
+    /// from its first heartbeat on.
     pub fn checked(
         rollups: &[Rollup],
         before: Option<LastHeartbeat>,
+        outages: &[Outage],
+        exclusions: &Exclusions,
         (from, to): (Millis, Millis),
     ) -> Self {
+        let down = Self::down(outages, exclusions, (from, to));
+        let maintenance = Self::new(exclusions.maintenance());
+        let whole = |outage: &Outage| (outage.started, outage.ended.unwrap_or(to));
+        let never_up = Self::new(outages.iter().map(whole)).joined(&maintenance);
         let counts = |status: HistoryStatus| status.is_up() || status == HistoryStatus::Down;
+        let cover = |last: Option<LastHeartbeat>, until: Millis| {
+            let last = last.filter(|last| counts(last.standing))?;
+            Some((last.at.max(from), last.valid_until.min(until)))
+        };
         let mut checked: Vec<(Millis, Millis)> = Vec::new();
         let mut last = before;
-        let mut cover = |last: Option<LastHeartbeat>, until: Millis| {
-            if let Some(last) = last.filter(|last| counts(last.standing)) {
-                checked.push((last.at.max(from), last.valid_until.min(until)));
-            }
-        };
         for rollup in rollups {
-            cover(last, rollup.first);
+            checked.extend(cover(last, rollup.first));
+            let (begins, ends) = (rollup.first.max(from), rollup.last.at.min(to));
             let known = rollup.millis.up() + rollup.millis[HistoryStatus::Down];
-            let end = rollup.first.0.saturating_add_unsigned(known).min(rollup.last.at.0);
-            cover(
-                Some(LastHeartbeat {
-                    at: rollup.first,
-                    standing: HistoryStatus::Up,
-                    valid_until: Millis(end),
-                }),
-                to,
-            );
+            let whole = Self::new([(begins, ends)]);
+            if known >= whole.millis(begins, ends) {
+                checked.extend(whole.iter());
+            } else {
+                let down = down.within(begins, ends);
+                let down = down.first_millis(rollup.millis[HistoryStatus::Down]);
+                let rest = known - down.millis(begins, ends);
+                checked.extend(down.iter());
+                checked.extend(whole.without(&never_up).first_millis(rest).iter());
+            }
             last = Some(rollup.last);
         }
-        cover(last, to);
-        Self::new(checked)
+        checked.extend(cover(last, to));
+        Self::new(checked).without(&maintenance)
     }
 
-    /// When a monitor was down.
-    pub fn down(outages: &[Outage], (from, to): (Millis, Millis)) -> Self {
+    /// When a monitor was down, without what does not count as that.
+    pub fn down(outages: &[Outage], exclusions: &Exclusions, (from, to): (Millis, Millis)) -> Self {
         let clip = |outage: &Outage| (outage.started.max(from), outage.ended.unwrap_or(to).min(to));
-        Self::new(outages.iter().map(clip))
+        Self::new(outages.iter().map(clip)).without(&Self::new(exclusions.any()))
     }
 }
 

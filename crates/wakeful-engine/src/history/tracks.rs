@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::history::rollup::{Detail, Distribution};
-use wakeful_core::history::{DAY, HOUR, HistoryStatus, Outage, start_of};
+use wakeful_core::history::{DAY, HOUR, HistoryStatus, start_of};
 use wakeful_core::id::MonitorId;
 use wakeful_core::statuspages::uptime::{Shares, Spans, Track};
 use wakeful_core::time::Millis;
@@ -101,15 +101,14 @@ pub(crate) async fn monitor_track(
 ) -> Result<Option<(MonitorTrack, Option<Arc<PastTrack>>)>> {
     let Some(past) = team.history(monitor).await? else { return Ok(None) };
     let read = read_consistently(&past, now, Detail::Means, |reader| {
-        let (outages, query, known) = (past.outages().to_vec(), query.clone(), known.clone());
-        Box::pin(async move { read_track(reader, &outages, &query, now, known).await })
+        let (query, known) = (query.clone(), known.clone());
+        Box::pin(async move { read_track(reader, &query, now, known).await })
     });
     Ok(Some(read.await?))
 }
 
 async fn read_track(
     reader: &mut SpanReader<'_>,
-    outages: &[Outage],
     query: &TrackQuery,
     now: Millis,
     known: Option<Arc<PastTrack>>,
@@ -140,7 +139,7 @@ async fn read_track(
         checked = past.checked.joined(&checked);
     }
     let mut track = MonitorTrack {
-        track: Track { checked, down: Spans::down(outages, (start, now)) },
+        track: Track { checked, down: read_down(reader, start, now) },
         ..MonitorTrack::default()
     };
     if let Some(start) = long_start {
@@ -150,7 +149,7 @@ async fn read_track(
         if let Some(known) = known {
             checked = known.joined(&checked);
         }
-        track.long = Some(Track { checked, down: Spans::down(outages, (start, now)) });
+        track.long = Some(Track { checked, down: read_down(reader, start, now) });
     }
     let mut rest: Option<(Shares, Distribution)> = None;
     for (place, from) in query.spans.iter().enumerate().rev() {
@@ -179,7 +178,12 @@ async fn read_checked(
     to: Millis,
 ) -> Result<Spans> {
     let parts = reader.by_grain(grain, from, to).await?;
-    Ok(Spans::checked(&parts.rollups, parts.before, (from, to)))
+    let (outages, exclusions) = (reader.past.outages(), reader.past.exclusions());
+    Ok(Spans::checked(&parts.rollups, parts.before, outages, exclusions, (from, to)))
+}
+
+fn read_down(reader: &SpanReader<'_>, from: Millis, to: Millis) -> Spans {
+    Spans::down(reader.past.outages(), reader.past.exclusions(), (from, to))
 }
 
 /// How long a monitor was up and down, and its response times.

@@ -151,6 +151,8 @@ impl Engine {
             return Ok(false);
         }
         self.publish_all(caller, ids.iter().copied(), Event::Deleted);
+        // Components of status pages may have lost their monitors.
+        self.note_page_change();
         // The monitors are deleted in any case. The rest of their rows cannot be read any more,
         // and the janitor deletes them.
         self.delete_some(by.at()).await;

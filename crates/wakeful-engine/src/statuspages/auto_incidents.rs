@@ -175,9 +175,8 @@ impl Engine {
         let started = first.since;
         let named = named(page, down, &components);
         let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
-        let names = names.join(", ");
-        let (mut title, mut body, mut texts) = (names.clone(), String::new(), Texts::new());
-        let mut impact = settings.impact;
+        let (mut title, mut body, mut texts) = (names.join(", "), String::new(), Texts::new());
+        let (mut impact, mut status) = (settings.impact, IncidentStatus::Investigating);
         let template = match settings.template {
             Some(id) => self.shown_team(page).incident_template(id).await?,
             None => None,
@@ -198,9 +197,15 @@ impl Engine {
                 (title, body) = rendered;
             }
             impact = impact.or(template.impact);
+            // The rule resolves it.
+            let is_open = |status: &IncidentStatus| {
+                status.kind() == IncidentKind::Incident && !status.is_final()
+            };
+            status = template.status.filter(is_open).unwrap_or(status);
         }
         if body.trim().is_empty() {
-            (body, texts) = AutomaticText::NotAvailable.texts("body", &names);
+            let names = |language| page.component_names(&named, language);
+            (body, texts) = AutomaticText::NotAvailable.texts("body", names);
         }
         title.truncate(title.floor_char_boundary(255));
         let state = match settings.mode {
@@ -228,7 +233,7 @@ impl Engine {
         };
         let new = NewUpdate {
             id: wakeful_core::id::IncidentUpdateId::new(now, random::bytes()),
-            status: IncidentStatus::Investigating,
+            status,
             body,
             texts,
             components: named,
@@ -276,7 +281,7 @@ impl Engine {
                 open.components.extend(components);
                 if writes {
                     let status = incident.status;
-                    self.post_outage(incident, status, joining, notify);
+                    self.post_outage(page, incident, status, joining, notify);
                 } else {
                     set_statuses(incident, joining);
                 }
@@ -294,7 +299,9 @@ impl Engine {
                 }
                 if post && writes {
                     open.monitored = true;
-                    let (status, text) = (IncidentStatus::Monitoring, AutomaticText::Recovered);
+                    let names = |language| page.component_names(&incident.components, language);
+                    let text = AutomaticText::Recovered.texts("body", names);
+                    let status = IncidentStatus::Monitoring;
                     self.post_automatically(incident, status, text, now, notify);
                 }
             }
@@ -303,14 +310,16 @@ impl Engine {
                 let again = named(page, down, &open.components);
                 if writes && open.monitored {
                     open.monitored = false;
-                    self.post_outage(incident, IncidentStatus::Investigating, again, notify);
+                    let status = IncidentStatus::Investigating;
+                    self.post_outage(page, incident, status, again, notify);
                 } else {
                     set_statuses(incident, again);
                 }
             }
             RuleAction::Resolve => {
                 if writes {
-                    let (status, text) = (IncidentStatus::Resolved, AutomaticText::Resolved);
+                    let text = AutomaticText::Resolved.texts("body", |_| String::new());
+                    let status = IncidentStatus::Resolved;
                     self.post_automatically(incident, status, text, now, notify);
                 }
                 return None;
@@ -323,14 +332,15 @@ impl Engine {
     /// Posts that components are down.
     fn post_outage(
         &self,
+        page: &StatusPage,
         incident: &mut Incident,
         status: IncidentStatus,
         components: Vec<NamedComponent>,
         notify: bool,
     ) {
         let now = self.now();
-        let names: Vec<&str> = components.iter().map(|one| one.name.as_str()).collect();
-        let (body, texts) = AutomaticText::NotAvailable.texts("body", &names.join(", "));
+        let names = |language| page.component_names(&components, language);
+        let (body, texts) = AutomaticText::NotAvailable.texts("body", names);
         let new = NewUpdate {
             id: wakeful_core::id::IncidentUpdateId::new(now, random::bytes()),
             status,

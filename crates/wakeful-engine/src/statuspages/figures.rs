@@ -475,7 +475,9 @@ impl Engine {
             } else {
                 None
             },
-            outages: display.outages.then(|| outages(&tracks, page.settings.shown_after, now)),
+            outages: display
+                .outages
+                .then(|| outages(&tracks, &maintenance, page.settings.shown_after, now)),
         })
     }
 
@@ -542,10 +544,16 @@ fn millis(load: &Distribution, share: f64) -> Option<u32> {
     load.sketch.quantile(share).map(|micros| (micros / 1_000.0).round() as u32)
 }
 
-/// The outages of all monitors, newest first.
-fn outages(tracks: &[Track], shown_after: u32, now: Millis) -> Vec<OutageSpan> {
+/// The outages of all monitors outside published maintenance, newest first.
+fn outages(
+    tracks: &[Track],
+    maintenance: &Spans,
+    shown_after: u32,
+    now: Millis,
+) -> Vec<OutageSpan> {
     let least = i64::from(shown_after) * 1_000;
     let all = Spans::new(tracks.iter().flat_map(|track| track.down.iter().collect::<Vec<_>>()));
+    let all = all.without(maintenance);
     let mut spans: Vec<OutageSpan> = all
         .iter()
         .filter(|(from, to)| to.0 - from.0 >= least)

@@ -43,6 +43,27 @@ pub struct IncidentDraft {
     pub template: Option<IncidentTemplateId>,
     /// The first update of a new incident.
     pub update: Option<UpdateDraft>,
+    /// Whether subscribers are notified of a new incident, unless its update says so.
+    pub notify: Option<bool>,
+}
+
+/// What the defaults of a new incident follow from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IncidentOrigin {
+    pub kind: Option<IncidentKind>,
+    pub template: Option<IncidentTemplateId>,
+    /// The first component, and the first page, that it names.
+    pub component: Option<ComponentId>,
+    pub page: Option<StatuspageId>,
+}
+
+/// What a new incident gets unless its request says otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct IncidentDefaults {
+    /// That of its template.
+    pub kind: Option<IncidentKind>,
+    /// That of the first page, for maintenance.
+    pub timezone: Option<String>,
 }
 
 /// An update to post, or the changes of one.
@@ -101,6 +122,33 @@ impl Engine {
         id: IncidentId,
     ) -> Result<Incident> {
         Ok(self.stored_incident(caller, id).await?.incident)
+    }
+
+    /// The defaults of a new incident.
+    pub async fn incident_defaults(
+        &self,
+        caller: &Authorized<permission::Respond>,
+        origin: IncidentOrigin,
+    ) -> Result<IncidentDefaults> {
+        let team = self.store().team(caller.team_access());
+        let template = match origin.template {
+            Some(id) => team.incident_template(id).await?.map(|template| template.settings),
+            None => None,
+        };
+        let kind = template.as_ref().map(|template| template.kind);
+        if origin.kind.or(kind) != Some(IncidentKind::Maintenance) {
+            return Ok(IncidentDefaults { kind, timezone: None });
+        }
+        let of_template = template.and_then(|template| template.components.first().copied());
+        let of_component = match origin.component.or(of_template) {
+            Some(component) => team.statuspage_of(component).await?,
+            None => None,
+        };
+        let page = match of_component.or(origin.page) {
+            Some(page) => team.statuspage(page).await?,
+            None => None,
+        };
+        Ok(IncidentDefaults { kind, timezone: page.map(|stored| stored.page.settings.timezone) })
     }
 
     /// Creates an incident, or changes the one with this id.
@@ -183,18 +231,13 @@ impl Engine {
         update: IncidentUpdateId,
     ) -> Result<Incident> {
         let changed = self.change(caller, id, Action::IncidentPost, |incident, _| {
-            let place = incident.updates.iter().position(|one| one.id == update);
-            let place = place.ok_or(Error::NotFound("update"))?;
+            if incident.updates.iter().all(|one| one.id != update) {
+                return Err(Error::NotFound("update"));
+            }
             if incident.updates.len() == 1 {
                 return Err(Error::LastUpdate);
             }
-            incident.updates.remove(place);
-            // The status is that of the newest update.
-            incident.status = incident.updates[0].status;
-            if !incident.status.is_final() {
-                incident.resolved = None;
-            }
-            incident.derive_impact();
+            incident.remove_update(update);
             Ok(())
         });
         let changed = changed.await?;
@@ -481,7 +524,10 @@ impl Engine {
                 why: "names an unknown template".to_owned(),
             })?;
             if components.is_empty() {
-                let status = status_of_impact(template.settings.impact);
+                let status = match draft.kind {
+                    IncidentKind::Incident => status_of_impact(template.settings.impact),
+                    IncidentKind::Maintenance => ComponentStatus::UnderMaintenance,
+                };
                 let known = template.settings.components.iter().map(|id| (*id, status));
                 components = self.named(caller, known).await?;
             }
@@ -515,6 +561,7 @@ impl Engine {
         let title = title.ok_or_else(|| required("title"))?;
         let update = update.ok_or_else(|| required("update.body"))?;
         let body = update.body.ok_or_else(|| required("update.body"))?;
+        let notify = update.notify.or(draft.notify).unwrap_or(true);
         let first = match draft.kind {
             IncidentKind::Incident => IncidentStatus::Investigating,
             IncidentKind::Maintenance => IncidentStatus::Scheduled,
@@ -556,7 +603,7 @@ impl Engine {
             texts: update.texts.clone().unwrap_or_default(),
             components,
             display_at,
-            notify: update.notify.unwrap_or(true) && draft.resolved.is_none(),
+            notify: notify && draft.resolved.is_none(),
             reopen: false,
             by_rule: false,
         };

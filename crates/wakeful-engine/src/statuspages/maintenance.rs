@@ -5,8 +5,10 @@
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{IncidentId, IncidentUpdateId};
+use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::automatic::AutomaticText;
 use wakeful_core::statuspages::incident::{Incident, IncidentSettings, NewUpdate};
+use wakeful_core::statuspages::page::Texts;
 use wakeful_core::statuspages::schedule::{ClockStep, step};
 use wakeful_core::statuspages::snapshot::{ComponentStatus, IncidentStatus};
 use wakeful_core::time::Millis;
@@ -48,6 +50,8 @@ impl Engine {
             let now = self.now();
             let mut incident = before.incident.clone();
             incident.modified = now;
+            // The texts about maintenance name no components.
+            let no_names = |_: Language| String::new();
             let mut next = match step(&incident, now) {
                 Some(ClockStep::Remind) => {
                     incident.settings.reminded = Some(now);
@@ -58,7 +62,7 @@ impl Engine {
                     self.post_automatically(
                         &mut incident,
                         IncidentStatus::InProgress,
-                        AutomaticText::MaintenanceBegun,
+                        AutomaticText::MaintenanceBegun.texts("body", no_names),
                         at,
                         true,
                     );
@@ -69,7 +73,7 @@ impl Engine {
                     self.post_automatically(
                         &mut incident,
                         IncidentStatus::Completed,
-                        AutomaticText::MaintenanceCompleted,
+                        AutomaticText::MaintenanceCompleted.texts("body", no_names),
                         at,
                         true,
                     );
@@ -110,12 +114,10 @@ impl Engine {
         &self,
         incident: &mut Incident,
         status: IncidentStatus,
-        text: AutomaticText,
+        (body, texts): (String, Texts),
         at: Millis,
         notify: bool,
     ) {
-        let names: Vec<&str> = incident.components.iter().map(|one| one.name.as_str()).collect();
-        let (body, texts) = text.texts("body", &names.join(", "));
         let now = self.now();
         let new = NewUpdate {
             id: IncidentUpdateId::new(now, random::bytes()),

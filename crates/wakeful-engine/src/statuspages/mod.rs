@@ -34,7 +34,7 @@ use wakeful_core::statuspages::page::{Access, MAX_PAGES, PageImage, PageSettings
 use wakeful_core::statuspages::rule::{Rule, RuleSettings};
 use wakeful_core::statuspages::slug;
 use wakeful_core::statuspages::snapshot::{
-    self as shown, ComponentStatus, ImageKind, Indicator, Snapshot,
+    self as shown, ComponentStatus, ImageKind, IncidentKind, Indicator, Snapshot,
 };
 use wakeful_core::token::{Digest, Kind};
 use wakeful_outbound::fair_queue::Turn;
@@ -405,12 +405,16 @@ impl Engine {
             };
             if let Some(template) = rule.settings.template.filter(|id| !was_known(Some(*id))) {
                 let team = self.store().team(caller.team_access());
-                if team.incident_template(template).await?.is_none() {
+                let why = match team.incident_template(template).await? {
+                    None => Some("names an unknown template"),
+                    Some(found) if found.settings.kind == IncidentKind::Maintenance => {
+                        Some("must be a template for incidents")
+                    }
+                    Some(_) => None,
+                };
+                if let Some(why) = why {
                     let field = format!("rules.{place}.templateid");
-                    return Err(Error::RefusedAt {
-                        field,
-                        why: "names an unknown template".into(),
-                    });
+                    return Err(Error::RefusedAt { field, why: why.into() });
                 }
             }
             rules.push(Rule {

@@ -45,13 +45,18 @@ impl Basis {
 
 /// A component without its texts, which the snapshot has.
 fn bare(component: &Component) -> Component {
-    let ComponentSettings { needs, own_status, .. } = component.settings;
+    let ComponentSettings { needs, own_status, had_monitors, .. } = component.settings;
     Component {
         id: component.id,
         name: String::new(),
         monitors: component.monitors.first().cloned().into_iter().collect(),
         tag: component.tag.clone(),
-        settings: ComponentSettings { needs, own_status, ..ComponentSettings::default() },
+        settings: ComponentSettings {
+            needs,
+            own_status,
+            had_monitors,
+            ..ComponentSettings::default()
+        },
         status_override: component.status_override.clone(),
         created: component.created,
     }

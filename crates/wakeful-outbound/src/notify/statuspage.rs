@@ -155,10 +155,14 @@ impl Subscription<'_> {
         incident.components.iter().filter(|component| component.page == page).collect()
     }
 
+    fn component_name(&self, component: &NamedComponent) -> String {
+        visible(&self.page.component_name(component, self.language()))
+    }
+
     fn affected(&self, incident: &Incident) -> String {
         let named = |component: &&NamedComponent| {
             let status = self.messages().component_status(component.status);
-            format!("{} ({status})", visible(&component.name))
+            format!("{} ({status})", self.component_name(component))
         };
         self.components(incident).iter().map(named).collect::<Vec<_>>().join(", ")
     }
@@ -506,7 +510,10 @@ fn standard(subscription: &Subscription<'_>, news: &News<'_>) -> Value {
     let components: Vec<Value> = subscription
         .components(incident)
         .iter()
-        .map(|one| json!({"id": one.id, "name": one.name, "status": one.status.as_str()}))
+        .map(|one| {
+            let name = subscription.component_name(one);
+            json!({"id": one.id, "name": name, "status": one.status.as_str()})
+        })
         .collect();
     json!({
         "type": news.event(),

@@ -166,6 +166,11 @@ impl HistoryReader<'_> {
         &self.outages
     }
 
+    /// What of its history does not count as usual.
+    pub fn exclusions(&self) -> &Exclusions {
+        &self.exclusions
+    }
+
     pub fn interval(&self) -> u32 {
         self.validity.interval()
     }

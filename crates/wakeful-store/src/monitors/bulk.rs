@@ -22,6 +22,7 @@ use crate::deletion::hidden_team;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::history::bulk::lock_monitors_to_change;
 use crate::history::record::SimpleUuid;
+use crate::statuspages::pages::note_lost_monitors;
 use crate::{AuditContext, Authority, NewEntry, Result, StoreError, TeamStore};
 
 /// The monitors that a bulk operation concerns.
@@ -340,6 +341,7 @@ impl TeamStore<'_> {
     ) -> Result<bool> {
         let mut tx = self.begin().await?;
         self.confirm_editor(&mut tx, caller).await?;
+        note_lost_monitors(self.store, &mut tx, self.team, ids).await?;
         lock_monitors_to_change(&mut tx, ids).await?;
         let found: Vec<BulkRow> = within!(tx, |db| {
             sqlx::query_as(self.select_by_id())

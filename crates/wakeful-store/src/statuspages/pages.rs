@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
-use wakeful_core::id::{ComponentId, MonitorId, StatuspageId};
+use wakeful_core::id::{ComponentId, MonitorId, StatuspageId, TeamId};
 use wakeful_core::statuspages::component::{Component, Override, Section};
 use wakeful_core::statuspages::page::{Access, MAX_PAGES, PageDomain, StatusPage};
 use wakeful_core::statuspages::subscriber::SubscriberKind;
@@ -331,6 +331,91 @@ pub(super) async fn note_change(tx: &mut Tx, pages: &[StatuspageId]) -> Result<(
                 .await?;
         });
     }
+    Ok(())
+}
+
+/// Makes the components of monitors that are about to be deleted remember that they had some: one
+/// that loses all of them is not as its team would have set it. It keeps the name that it is shown
+/// with. Locks the pages before the monitors, as saving a page does.
+pub(crate) async fn note_lost_monitors(
+    store: &Store,
+    tx: &mut Tx,
+    team: TeamId,
+    monitors: &[MonitorId],
+) -> Result<()> {
+    macro_rules! statements {
+        ($ids:literal, $settings:literal) => {
+            [
+                concat!(
+                    "select distinct c.page_id from component_monitors cm
+                     join components c on c.id = cm.component_id
+                     join statuspages p on p.id = c.page_id
+                     where p.team_id = $1 and cm.monitor_id in (",
+                    $ids,
+                    ") order by c.page_id"
+                ),
+                concat!(
+                    "update components set name = coalesce(
+                         (select m.name from component_monitors cm
+                          join monitors m on m.id = cm.monitor_id
+                          where cm.component_id = components.id and m.team_id = $1
+                          order by cm.position limit 1), '')
+                     where name = '' and id in (
+                         select component_id from component_monitors where monitor_id in (",
+                    $ids,
+                    ")) and not exists (
+                         select 1 from component_monitors cm
+                         join monitors m on m.id = cm.monitor_id
+                         where cm.component_id = components.id and m.team_id = $1
+                         and m.id not in (",
+                    $ids,
+                    "))"
+                ),
+                concat!(
+                    "update components set settings = ",
+                    $settings,
+                    " where id in (
+                         select cm.component_id from component_monitors cm
+                         join monitors m on m.id = cm.monitor_id
+                         where m.team_id = $1 and m.id in (",
+                    $ids,
+                    "))"
+                ),
+            ]
+        };
+    }
+    let [find, name, mark] = either!(
+        store,
+        sqlite: statements!(
+            "select unhex(value) from json_each($2)",
+            "json_set(settings, '$.had_monitors', json('true'))"
+        ),
+        postgres: statements!(
+            "select cast(value as uuid) from json_array_elements_text(cast($2 as json))",
+            "cast(jsonb_set(cast(settings as jsonb), '{had_monitors}', 'true') as text)"
+        )
+    );
+    let ids = id_array(monitors);
+    let pages: Vec<Uuid> = within!(*tx, |db| {
+        sqlx::query_scalar(find).bind(team.uuid()).bind(&ids).fetch_all(db).await
+    })?;
+    if pages.is_empty() {
+        return Ok(());
+    }
+    within!(*tx, |db| {
+        for page in &pages {
+            sqlx::query(
+                "update statuspages set revision = revision + 1, changed = changed + 1
+                 where id = $1",
+            )
+            .bind(*page)
+            .execute(&mut *db)
+            .await?;
+        }
+        for sql in [name, mark] {
+            sqlx::query(sql).bind(team.uuid()).bind(&ids).execute(&mut *db).await?;
+        }
+    });
     Ok(())
 }
 

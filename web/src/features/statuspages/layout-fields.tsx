@@ -318,7 +318,7 @@ function MoreFields({ component, prefix, errors, change }: Pick<ComponentProps, 
 
 function summaryOf({ monitors, tag, own_status }: ComponentValues, texts: ReturnType<typeof useTexts>["statuspages"]): string {
   const parts = [...(monitors.length > 0 ? [texts.monitorCount(monitors.length)] : []), ...(tag === "" ? [] : [texts.withTag(tag)])];
-  return parts.length > 0 ? parts.join(", ") : texts.componentStatuses[own_status];
+  return parts.length > 0 ? parts.join(", ") : texts.componentStatuses[own_status ?? "unknown"];
 }
 
 interface MonitorProps {
@@ -375,6 +375,7 @@ function MonitorFields({ component: { monitors, tag, needs, own_status }, prefix
           description={texts.ownStatusHelp}
           data={componentStatuses.map((value) => ({ value, label: texts.componentStatuses[value] }))}
           allowDeselect={false}
+          placeholder={texts.componentStatuses.unknown}
           value={own_status}
           error={errors[`${prefix}.own_status`]}
           onChange={(value) => change({ own_status: find(componentStatuses, value) ?? own_status })}

@@ -98,7 +98,7 @@ function Group<F extends string>({ about, of, fields, language, change }: GroupP
           description={of[field].length > MAX_SHOWN ? `${of[field].slice(0, MAX_SHOWN)}…` : of[field]}
           lang={language}
           dir={language === "ar" ? "rtl" : undefined}
-          maxLength={field === "name" ? 255 : 2000}
+          maxLength={MAX_LENGTHS[field]}
           autoComplete="off"
           value={of.texts[language]?.[field] ?? ""}
           onChange={({ currentTarget }: { currentTarget: { value: string } }) =>
@@ -108,6 +108,9 @@ function Group<F extends string>({ about, of, fields, language, change }: GroupP
       );
     });
 }
+
+/** As those of the originals. */
+const MAX_LENGTHS: Record<string, number> = { name: 255, description: 2000, footer: 1000 };
 
 /** How much of the original is shown. */
 const MAX_SHOWN = 200;

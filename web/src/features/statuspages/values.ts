@@ -23,7 +23,8 @@ export interface ComponentValues {
   tag: string;
   /** `all`, `any` or a number. */
   needs: string;
-  own_status: ComponentStatus;
+  /** Null once all of its monitors were deleted, until it is chosen. */
+  own_status: ComponentStatus | null;
   only_show_if_degraded: boolean;
   link: string;
   alias: string;
@@ -218,7 +219,7 @@ export function valuesOf(page: Statuspage): Values {
         monitors: one.monitors.map(({ monitorid }) => monitorid),
         tag: one.tag,
         needs: one.needs,
-        own_status: one.own_status,
+        own_status: one.own_status ?? null,
         only_show_if_degraded: one.only_show_if_degraded,
         link: one.link,
         alias: one.alias,

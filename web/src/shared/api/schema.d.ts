@@ -8315,7 +8315,7 @@ export interface components {
             needs: string;
             only_show_if_degraded: boolean;
             override?: components["schemas"]["ComponentOverride"] | null;
-            own_status: components["schemas"]["ComponentStatus"];
+            own_status?: components["schemas"]["ComponentStatus"] | null;
             /** Format: date-time */
             since?: string | null;
             status: components["schemas"]["ShownStatus"];

@@ -30,9 +30,6 @@ use crate::dto::enums;
 use crate::dto::incidents::PreviewIncident;
 use crate::dto::policies::number;
 
-/// The longest translation of any field.
-const MAX_TEXT: usize = 10_000;
-
 /// A status page to create (without `pageid`) or to change.
 #[derive(ToSchema)]
 #[schema(as = SaveStatuspage)]
@@ -144,7 +141,9 @@ fn settings(fields: &mut Fields, stored: Option<&PageSettings>) -> Option<PageSe
         fields.optional("timezone", |text| Zone::parse(text).map(|zone| zone.name().to_owned()));
     let description = fields.optional_short_text("description", MAX_DESCRIPTION);
     let footer = fields.optional_short_text("footer", MAX_FOOTER);
-    let texts = texts(fields, &["name", "description", "footer"]);
+    let limits =
+        [("name", Name::MAX_LENGTH), ("description", MAX_DESCRIPTION), ("footer", MAX_FOOTER)];
+    let texts = texts(fields, &limits);
     let indexed = fields.optional_flag("indexed");
     let shown_after = number(fields, "shown_after", 0, MAX_SHOWN_AFTER);
     let appearance = fields.within("appearance", |fields| appearance(fields, &old.appearance));
@@ -341,33 +340,39 @@ pub(crate) fn list<T: PartialEq>(
     Some(values)
 }
 
-/// Translations of these fields; `None` if they were omitted or are invalid.
-pub(crate) fn texts(fields: &mut Fields, names: &[&str]) -> Option<Texts> {
+/// Translations of these fields, which have at most so many characters; `None` if they were omitted
+/// or are invalid.
+pub(crate) fn texts(fields: &mut Fields, limits: &[(&str, usize)]) -> Option<Texts> {
     let sent = fields.optional_object("texts")?;
     let mut all = Texts::new();
-    for (language, texts) in sent.as_object().into_iter().flatten() {
-        let Ok(language) = Language::parse(language) else {
-            fields.refuse("texts", format!("names an unknown language: {}", short(language)));
+    for (name, texts) in sent.as_object().into_iter().flatten() {
+        let Ok(language) = Language::parse(name) else {
+            fields.refuse("texts", format!("names an unknown language: {}", short(name)));
             return None;
         };
-        let mut of = BTreeMap::new();
-        for (field, text) in texts.as_object().into_iter().flatten() {
-            let text = text.as_str().unwrap_or_default();
-            let is_valid = text.chars().count() <= MAX_TEXT && !text.contains('\0');
-            if !names.contains(&field.as_str()) || !is_valid {
-                let known = names.join(", ");
-                fields.refuse("texts", format!("must have texts for {known} of each language"));
-                return None;
-            }
-            if !text.is_empty() {
-                of.insert(field.clone(), text.to_owned());
-            }
+        let is_known = |field: &String| limits.iter().any(|(known, _)| known == field);
+        if !texts.as_object().into_iter().flatten().all(|(field, _)| is_known(field)) {
+            let known: Vec<&str> = limits.iter().map(|(known, _)| *known).collect();
+            let known = known.join(", ");
+            fields.refuse("texts", format!("must have texts for {known} of each language"));
+            return None;
         }
+        let of =
+            fields.within("texts", |fields| fields.within(name, |fields| texts_of(fields, limits)));
         if !of.is_empty() {
             all.insert(language, of);
         }
     }
     Some(all)
+}
+
+/// The translations of one language.
+fn texts_of(fields: &mut Fields, limits: &[(&str, usize)]) -> BTreeMap<String, String> {
+    let text = |(field, max): &(&str, usize)| {
+        let text = fields.optional_short_text(field, *max).filter(|text| !text.is_empty())?;
+        Some(((*field).to_owned(), text))
+    };
+    limits.iter().filter_map(text).collect()
 }
 
 /// An image of a page.

@@ -225,8 +225,9 @@ pub(crate) struct ComponentBody {
     monitors: Vec<ComponentMonitorBody>,
     tag: String,
     needs: String,
-    #[schema(value_type = enums::ComponentStatus)]
-    own_status: &'static str,
+    /// Null for a component whose monitors were deleted, until it is set.
+    #[schema(value_type = Option<enums::ComponentStatus>)]
+    own_status: Option<&'static str>,
     #[serde(rename = "override")]
     set: Option<OverrideBody>,
     #[schema(value_type = enums::UptimeFrom)]
@@ -438,7 +439,7 @@ impl ComponentBody {
                 .collect(),
             tag: component.tag.clone(),
             needs: settings.needs.to_string(),
-            own_status: settings.own_status.as_str(),
+            own_status: (!component.has_lost_monitors()).then(|| settings.own_status.as_str()),
             set: component.status_override.as_ref().map(|set| OverrideBody {
                 status: set.status.as_str(),
                 until: set.until,

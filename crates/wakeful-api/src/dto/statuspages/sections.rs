@@ -134,7 +134,8 @@ fn section(
             .map(Some)
             .map_err(|_| Invalid::new("must be one of inherit, never, always, operational")),
     });
-    let texts = texts(fields, &["name", "description"]);
+    let limits = [("name", Name::MAX_LENGTH), ("description", MAX_DESCRIPTION)];
+    let texts = texts(fields, &limits);
     let components = fields.optional_objects("components", MAX_COMPONENTS, |fields| {
         component(fields, stored, ids, aliases)
     });
@@ -164,7 +165,8 @@ fn component(
         stored?.components().find(|component| component.id == id)
     };
     let old = known(fields, "componentid", "component", ids, find)?;
-    let before = old.map(|old| old.settings.clone()).unwrap_or_default();
+    let mut before = old.map(|old| old.settings.clone()).unwrap_or_default();
+    before.had_monitors = old.is_some_and(Component::has_lost_monitors);
     let name = fields.optional_short_text("name", Name::MAX_LENGTH);
     let monitors = monitors(fields);
     let monitors = if fields.has("monitors") {
@@ -229,7 +231,8 @@ fn parse_tag(text: &str) -> Result<String, Invalid> {
 
 fn component_settings(fields: &mut Fields, old: ComponentSettings) -> Option<ComponentSettings> {
     let description = fields.optional_short_text("description", component::MAX_DESCRIPTION);
-    let texts = texts(fields, &["name", "description"]);
+    let limits = [("name", Name::MAX_LENGTH), ("description", component::MAX_DESCRIPTION)];
+    let texts = texts(fields, &limits);
     let needs = fields.optional_text_or_number("needs", Needs::parse);
     let own_status = fields.optional("own_status", five_statuses);
     let uptime_from = fields.optional("uptime_from", UptimeFrom::parse);
@@ -279,6 +282,8 @@ fn component_settings(fields: &mut Fields, old: ComponentSettings) -> Option<Com
         only_show_if_degraded: only_show_if_degraded.unwrap_or(old.only_show_if_degraded),
         display,
         alias: alias.unwrap_or(old.alias),
+        // Until a status is sent for it.
+        had_monitors: old.had_monitors && own_status.is_none(),
     })
 }
 

@@ -82,7 +82,7 @@ fn outputs(snapshot: &Snapshot, language: Language) -> String {
     let badge = |path| find(path, Some(snapshot), Subject::Component("api"), NOW);
     outputs.extend([
         ("index.json".to_owned(), json::index(snapshot, language)),
-        ("live.json".to_owned(), json::live(snapshot, language)),
+        ("live.json".to_owned(), json::live(snapshot)),
         ("manifest".to_owned(), json::manifest(snapshot, language, "/status/acme")),
         ("calendar".to_owned(), calendar::render(snapshot, language)),
         ("Kuma's page".to_owned(), kuma::page(snapshot, language)),

@@ -178,6 +178,14 @@ impl Language {
     }
 }
 
+impl PageStatus {
+    /// In English, as in JSON in every language: programs compare it.
+    pub fn description(self) -> &'static str {
+        let english = Language::English.messages();
+        if self.no_data { english.all_operational } else { english.page_status(self) }
+    }
+}
+
 impl Messages {
     pub fn page_status(&self, status: PageStatus) -> &'static str {
         match status.indicator {

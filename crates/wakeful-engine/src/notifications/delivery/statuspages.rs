@@ -280,7 +280,7 @@ impl Engine {
     pub(crate) fn page_status(&self, page: StatuspageId) -> (&'static str, &'static str) {
         let served = self.snapshots().by_id(page);
         let status = served.map_or(PageStatus::default(), |served| served.status());
-        (status.indicator.as_str(), Language::English.messages().page_status(status))
+        (status.indicator.as_str(), status.description())
     }
 }
 
