@@ -29,8 +29,8 @@ fn connection_rows(peers: &Peers) -> Vec<Row> {
     let over_both = if routes.contains(" cable") { Degraded("partial_family") } else { Unknown };
     vec![
         row("IPv6 dead, both", connecting("dead-v6.test", json!({"ip_family": "both"})), over_both)
-        // Each check lasts as long as it may, and then one is skipped.
-        .after(&[], 8),
+            // Each check lasts as long as it may, and then one is skipped.
+            .after(&[], 8),
         row("IPv6 dead, IPv4", connecting("dead-v6.test", json!({"ip_family": "4"})), Up),
         row("another address", connecting("nxdomain.test", json!({"connect_to": "127.0.0.1"})), Up),
         row("another resolver", connecting("half.test", json!({"resolver": "127.0.0.2"})), Up),
