@@ -192,10 +192,12 @@ pub(crate) fn draft(
         "published" | "discarded" => Ok(false),
         _ => Err(Invalid::new("must be one of draft, published")),
     });
-    let old = stored.map(|old| old.settings.clone()).unwrap_or_else(|| {
+    let old = if let Some(stored) = stored {
+        stored.settings.clone()
+    } else {
         let new = IncidentSettings::default();
         IncidentSettings { timezone: defaults.timezone.clone().unwrap_or(new.timezone), ..new }
-    });
+    };
     let settings = settings(fields, old, kind);
     let components = components(fields, kind);
     let pages = page_ids(fields);

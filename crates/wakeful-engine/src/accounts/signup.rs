@@ -2,7 +2,7 @@
 //! deleting the last user deletes the team.
 
 use std::net::IpAddr;
-use wakeful_core::access::{Role, permission};
+use wakeful_core::access::permission;
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::accounts::reauthentication::SessionMethod;
 use wakeful_core::email_address::EmailAddress;
