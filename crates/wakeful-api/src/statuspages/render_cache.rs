@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use hyper::body::Bytes;
 use std::collections::HashMap;
-use std::fmt::Debug;
+use std::error::Error;
 use std::io::Read as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
+use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::StatuspageId;
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::snapshot::Snapshot;
@@ -118,7 +119,7 @@ impl RenderCache {
     /// The rendered form; `render` runs only if there is none of this version. It returns
     /// `None` for what does not exist, which is not stored. `taken` is what else of pages is in
     /// memory.
-    pub(super) async fn get<E: Debug + Send + 'static>(
+    pub(super) async fn get<E: Error + Send + 'static>(
         self: &Arc<Self>,
         page: StatuspageId,
         key: Key,
@@ -161,7 +162,7 @@ impl RenderCache {
         match timeout(MAX_WAIT, self.tasks.spawn(making)).await {
             Ok(Ok(Ok(rendered))) => Ok(rendered),
             Ok(Ok(Err(error))) => {
-                tracing::debug!(page.id = %page, ?error, "rendering status page {page} failed, showing what it showed before");
+                tracing::debug!(page.id = %page, error = %ErrorChain(&error), "rendering status page {page} failed, its previous form is shown");
                 Ok(Some(previous))
             }
             // It goes on for later visitors, unless it has panicked.
@@ -249,7 +250,7 @@ mod tests {
         found
     }
 
-    async fn get_by<E: Debug + Send + 'static>(
+    async fn get_by<E: Error + Send + 'static>(
         cache: &Arc<RenderCache>,
         name: &str,
         version: u64,
@@ -289,8 +290,8 @@ mod tests {
     #[tokio::test]
     async fn a_form_that_cannot_be_rendered_stays_as_it_was() {
         let cache = cache(1 << 20);
-        let failing = async || get_by(&cache, "a", 2, async { Err("unavailable") }).await;
-        assert_eq!(failing().await, Err("unavailable"), "there is none yet");
+        let failing = async || get_by(&cache, "a", 2, async { Err(std::fmt::Error) }).await;
+        assert_eq!(failing().await, Err(std::fmt::Error), "there is none yet");
         get(&cache, "a", 1, "one").await;
         assert_eq!(failing().await, Ok(Some("one".to_owned())));
         assert_eq!(get(&cache, "a", 2, "").await, None, "it does not exist any more");
@@ -319,7 +320,7 @@ mod tests {
         for index in 0..2 * MAX_ENTRIES {
             get(&cache, &index.to_string(), 2, "x").await;
         }
-        let failed = get_by(&cache, "", 2, async { Err("unavailable") }).await;
+        let failed = get_by(&cache, "", 2, async { Err(std::fmt::Error) }).await;
         assert_eq!(failed, Ok(Some("front".to_owned())));
     }
 

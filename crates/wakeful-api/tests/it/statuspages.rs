@@ -605,12 +605,11 @@ both_databases! {
             (1, "investigating", "degraded_performance", "minor"),
         ] {
             let update = text(&over["updates"][place]["updateid"]);
-            let left = client.delete(&format!("incident/{id}/update/{update}/delete")).await.ok();
-            let left = &left["incident"];
+            client.delete(&format!("incident/{id}/update/{update}/delete")).await.ok();
+            let left = client.get(&format!("incident/{id}/get")).await.ok()["incident"].clone();
             assert_eq!((&left["status"], &left["impact"]), (&json!(status), &json!(impact)));
             assert_eq!(left["components"][0]["status"], of_component);
             assert_eq!(left["resolved"], Value::Null);
-            assert_eq!(*left, client.get(&format!("incident/{id}/get")).await.ok()["incident"], "as stored");
         }
         shown(&app, "acme", "the status", |now| status(now, "API") == ComponentStatus::DegradedPerformance).await;
     }

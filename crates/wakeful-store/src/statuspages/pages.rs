@@ -334,6 +334,50 @@ pub(super) async fn note_change(tx: &mut Tx, pages: &[StatuspageId]) -> Result<(
     Ok(())
 }
 
+/// Finds the pages of some monitors, names their components and marks them, with `$ids` and `$settings` in
+/// the dialect of the database.
+macro_rules! lost_monitors {
+    ($ids:literal, $settings:literal) => {
+        [
+            concat!(
+                "select distinct c.page_id from component_monitors cm
+                 join components c on c.id = cm.component_id
+                 join statuspages p on p.id = c.page_id
+                 where p.team_id = $1 and cm.monitor_id in (",
+                $ids,
+                ") order by c.page_id"
+            ),
+            concat!(
+                "update components set name = coalesce(
+                     (select m.name from component_monitors cm
+                      join monitors m on m.id = cm.monitor_id
+                      where cm.component_id = components.id and m.team_id = $1
+                      order by cm.position limit 1), '')
+                 where name = '' and id in (
+                     select component_id from component_monitors where monitor_id in (",
+                $ids,
+                ")) and not exists (
+                     select 1 from component_monitors cm
+                     join monitors m on m.id = cm.monitor_id
+                     where cm.component_id = components.id and m.team_id = $1
+                     and m.id not in (",
+                $ids,
+                "))"
+            ),
+            concat!(
+                "update components set settings = ",
+                $settings,
+                " where id in (
+                     select cm.component_id from component_monitors cm
+                     join monitors m on m.id = cm.monitor_id
+                     where m.team_id = $1 and m.id in (",
+                $ids,
+                "))"
+            ),
+        ]
+    };
+}
+
 /// Makes the components of monitors that are about to be deleted remember that they had some: one
 /// that loses all of them is not as its team would have set it. It keeps the name that it is shown
 /// with. Locks the pages before the monitors, as saving a page does.
@@ -343,54 +387,13 @@ pub(crate) async fn note_lost_monitors(
     team: TeamId,
     monitors: &[MonitorId],
 ) -> Result<()> {
-    macro_rules! statements {
-        ($ids:literal, $settings:literal) => {
-            [
-                concat!(
-                    "select distinct c.page_id from component_monitors cm
-                     join components c on c.id = cm.component_id
-                     join statuspages p on p.id = c.page_id
-                     where p.team_id = $1 and cm.monitor_id in (",
-                    $ids,
-                    ") order by c.page_id"
-                ),
-                concat!(
-                    "update components set name = coalesce(
-                         (select m.name from component_monitors cm
-                          join monitors m on m.id = cm.monitor_id
-                          where cm.component_id = components.id and m.team_id = $1
-                          order by cm.position limit 1), '')
-                     where name = '' and id in (
-                         select component_id from component_monitors where monitor_id in (",
-                    $ids,
-                    ")) and not exists (
-                         select 1 from component_monitors cm
-                         join monitors m on m.id = cm.monitor_id
-                         where cm.component_id = components.id and m.team_id = $1
-                         and m.id not in (",
-                    $ids,
-                    "))"
-                ),
-                concat!(
-                    "update components set settings = ",
-                    $settings,
-                    " where id in (
-                         select cm.component_id from component_monitors cm
-                         join monitors m on m.id = cm.monitor_id
-                         where m.team_id = $1 and m.id in (",
-                    $ids,
-                    "))"
-                ),
-            ]
-        };
-    }
     let [find, name, mark] = either!(
         store,
-        sqlite: statements!(
+        sqlite: lost_monitors!(
             "select unhex(value) from json_each($2)",
             "json_set(settings, '$.had_monitors', json('true'))"
         ),
-        postgres: statements!(
+        postgres: lost_monitors!(
             "select cast(value as uuid) from json_array_elements_text(cast($2 as json))",
             "cast(jsonb_set(cast(settings as jsonb), '{had_monitors}', 'true') as text)"
         )
