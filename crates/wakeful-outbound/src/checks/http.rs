@@ -12,6 +12,7 @@ use http::header::{
 use http::{HeaderMap, Method, StatusCode, Version};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 use wakeful_core::assert::{Found, Json, Source};
@@ -29,7 +30,7 @@ use crate::net::decode::{ACCEPTED, Discard, Encoding, End, Sink, decode_start};
 use crate::net::error::ProbeError;
 use crate::net::http::{Body, Head, Request, Session};
 use crate::net::tls::Trust;
-use crate::net::{Deadline, Net, Stage, Trace};
+use crate::net::{Deadline, Net, Stage, Trace, add};
 
 const USER_AGENT_VALUE: &str = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
 const MAX_QUOTE_LENGTH: usize = 60;
@@ -79,6 +80,13 @@ pub(super) async fn check(
                 });
                 hop = next;
             }
+            None if needs_only_status(spec, check, head.status)
+                && session.has_whole_body(&head.body) =>
+            {
+                // Nothing is left to be read, or to go wrong.
+                add(&mut trace.phases.transfer, Duration::ZERO);
+                return Ok(TargetAnswer::up(status_line(head.status) + hop.note()));
+            }
             None => {
                 let answer = Answer::of(spec, hop, head, trace);
                 return evaluate(net, spec, check, answer, session, cap, began, trace).await;
@@ -87,6 +95,16 @@ pub(super) async fn check(
     }
     let message = format!("too many redirects ({})", spec.max_redirects);
     Ok(TargetAnswer::down(Reason::HttpRedirects, message))
+}
+
+/// Whether the status decides alone: nothing is judged on the rest of the response, and it does not
+/// become evidence.
+fn needs_only_status(spec: &HttpSpec, check: &CheckRequest<'_>, status: StatusCode) -> bool {
+    check.assertions.is_empty()
+        && check.slow.is_none()
+        && !check.collects(true)
+        && spec.keyword.is_empty()
+        && spec.accepted.contains(status.as_u16())
 }
 
 /// The response that a check ended with.
@@ -251,7 +269,7 @@ impl Answer {
         let answer = Self {
             status: status_line(head.status),
             is_accepted: spec.accepted.contains(head.status.as_u16()),
-            note: if hop.downgraded { " (redirected from https to http)" } else { "" },
+            note: hop.note(),
             encoding: Encoding::of(&head.headers),
             announced: announced.and_then(|value| value.parse().ok()),
             body: head.body,
@@ -436,6 +454,11 @@ impl Hop {
         Ok(Self { request, trusted: true, downgraded: false })
     }
 
+    /// What is added to the message of a response that is accepted.
+    fn note(&self) -> &'static str {
+        if self.downgraded { " (redirected from https to http)" } else { "" }
+    }
+
     /// The hop that the response redirects to, if any.
     fn next(&self, head: &Head) -> Option<Self> {
         if !matches!(head.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -561,8 +584,8 @@ pub(super) fn cannot_send(what: &str) -> ProbeError {
 
 fn status_line(status: StatusCode) -> String {
     match status.canonical_reason() {
-        Some(reason) => format!("{} {reason}", status.as_u16()),
-        None => status.as_u16().to_string(),
+        Some(reason) => [status.as_str(), " ", reason].concat(),
+        None => status.as_str().to_owned(),
     }
 }
 

@@ -184,6 +184,11 @@ impl Session {
         if plain {
             return Ok(Self::Plain(Http1Exchange::new(stream)));
         }
+        // Boxed: few requests need its space.
+        Box::pin(Self::general_http1(stream, keep)).await
+    }
+
+    async fn general_http1(stream: Stream, keep: ConnectionMode) -> Result<Self, ProbeError> {
         let (sender, connection) = http1::Builder::new()
             .max_headers(MAX_HEADER_COUNT)
             .max_header_size(MAX_HEADER_BYTES)
@@ -233,6 +238,14 @@ impl Session {
         };
         add(&mut trace.phases.first_byte, began.elapsed());
         if head.headers.len() > MAX_HEADER_COUNT { Err(too_many_headers()) } else { Ok(head) }
+    }
+
+    /// Whether all of a body has arrived, as far as that is known without reading it.
+    pub(crate) fn has_whole_body(&self, body: &Body) -> bool {
+        match (self, body) {
+            (Self::Plain(exchange), Body::Plain(framing)) => exchange.has_whole_body(framing),
+            _ => false,
+        }
     }
 
     /// Reads a body into the sink, at most `cap` bytes of it after decoding.

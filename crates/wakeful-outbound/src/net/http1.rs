@@ -117,6 +117,11 @@ impl Http1Exchange {
         if self.old { Version::HTTP_10 } else { Version::HTTP_11 }
     }
 
+    /// Whether all of a body of known length has arrived.
+    pub(super) fn has_whole_body(&self, body: &Framing) -> bool {
+        matches!(body, Framing::Length(length) if *length <= self.buffer.len() as u64)
+    }
+
     /// The next piece of the body; `None` at its end.
     pub(super) async fn piece(
         &mut self,
