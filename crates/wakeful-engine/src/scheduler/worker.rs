@@ -295,10 +295,10 @@ async fn load_part(worker: Worker, slots: Vec<Slot>) {
 async fn run_shard(worker: Worker, shard: usize) {
     let scheduler = worker.engine.scheduler();
     let mut timer = Timer::new();
-    let mut jobs = Vec::new();
+    let (mut jobs, mut start) = (Vec::new(), Vec::new());
     while !worker.shutdown.is_cancelled() {
         let next = scheduler.expire(shard, worker.engine.now(), &mut jobs);
-        submit(&worker, &mut jobs);
+        submit(&worker, &mut jobs, &mut start);
         let wake = next.map(|at| scheduler.clock.instant(at));
         tokio::select! {
             () = timer.until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
@@ -308,22 +308,23 @@ async fn run_shard(worker: Worker, shard: usize) {
     }
 }
 
-fn submit(worker: &Worker, jobs: &mut Vec<Job>) {
+/// `start` is empty before and after: its memory is used again.
+fn submit(worker: &Worker, jobs: &mut Vec<Job>, start: &mut Vec<RunPermit>) {
     if jobs.is_empty() {
         return;
     }
     let scheduler = worker.engine.scheduler();
-    let (now, mut start) = (scheduler.clock.now(), Vec::new());
+    let now = scheduler.clock.now();
     let mut limiter = scheduler.limiter();
     for job in jobs.drain(..) {
-        limiter.submit(job, now, &mut start);
+        limiter.submit(job, now, start);
     }
     let has_waiting = limiter.has_waiting();
     drop(limiter);
     if has_waiting {
         scheduler.has_waiting.notify_one();
     }
-    worker.start(start);
+    worker.start(start.drain(..));
 }
 
 /// Starts jobs that wait for a host, or for others to give way, while there are any.
