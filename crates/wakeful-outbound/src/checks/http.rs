@@ -11,7 +11,7 @@ use http::header::{
 };
 use http::{HeaderMap, Method, StatusCode, Version};
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
@@ -36,6 +36,13 @@ const USER_AGENT_VALUE: &str = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
 const MAX_QUOTE_LENGTH: usize = 60;
 /// How much of a body is collected as evidence: redacting may shorten it.
 const MAX_BEGINNING: usize = 2 * evidence::MAX_BODY_BYTES;
+
+/// The headers of a request whose monitor has none of its own.
+static DEFAULT_HEADERS: LazyLock<HeaderMap> = LazyLock::new(|| {
+    let mut headers = HeaderMap::new();
+    add_defaults(&mut headers);
+    headers
+});
 
 /// Headers that describe the request and not its sender.
 const CROSS_ORIGIN_HEADERS: [HeaderName; 10] = [
@@ -537,17 +544,17 @@ fn headers(spec: &HttpSpec) -> Result<HeaderMap, ProbeError> {
         let value = HeaderValue::from_str(value).map_err(|_| cannot_send(name.as_str()))?;
         headers.append(name, value);
     }
-    let mut default = |name: HeaderName, value: &'static str| {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
-    };
-    default(USER_AGENT, USER_AGENT_VALUE);
-    default(ACCEPT, "*/*");
-    default(ACCEPT_ENCODING, ACCEPTED);
+    if headers.is_empty() {
+        // Usually: a copy costs less than three entries.
+        headers.clone_from(&DEFAULT_HEADERS);
+    } else {
+        add_defaults(&mut headers);
+    }
     if !spec.body.is_empty() {
-        default(CONTENT_TYPE, content_type(&spec.body));
+        add_default(&mut headers, CONTENT_TYPE, content_type(&spec.body));
     }
     if busts_caches(spec) {
-        default(CACHE_CONTROL, "no-cache");
+        add_default(&mut headers, CACHE_CONTROL, "no-cache");
     }
     match (spec.authentication.kind, &spec.options) {
         (AuthenticationKind::Basic, _) => {
@@ -559,6 +566,17 @@ fn headers(spec: &HttpSpec) -> Result<HeaderMap, ProbeError> {
         _ => {}
     }
     Ok(headers)
+}
+
+fn add_defaults(headers: &mut HeaderMap) {
+    add_default(headers, USER_AGENT, USER_AGENT_VALUE);
+    add_default(headers, ACCEPT, "*/*");
+    add_default(headers, ACCEPT_ENCODING, ACCEPTED);
+}
+
+/// Adds a header, unless the monitor has its own.
+fn add_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.entry(name).or_insert(HeaderValue::from_static(value));
 }
 
 fn content_type(body: &str) -> &'static str {
