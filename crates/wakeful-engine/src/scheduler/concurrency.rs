@@ -171,6 +171,11 @@ impl ConcurrencyLimiter {
         }
     }
 
+    /// Stops all running jobs.
+    pub(super) fn stop_all(&self) {
+        self.teams.values().flat_map(|team| &team.running).for_each(|job| job.stop.notify_one());
+    }
+
     /// Removes a job that waits for its team's turn.
     pub(super) fn cancel_waiting(&mut self, team: TeamId, host: u64) {
         self.change(team, |team| team.waiting.retain(|job| job.host != host));
@@ -628,6 +633,16 @@ mod tests {
         let running = submit_all(&mut limiter, 1, [7]);
         limiter.stop(running[0].job.monitor);
         assert!(running[0].stop.notified().now_or_never().is_some());
+    }
+
+    #[test]
+    fn all_running_checks_stop_at_shutdown() {
+        let mut limiter = ConcurrencyLimiter::new(8);
+        let mut running = submit_all(&mut limiter, 1, [7, 7, 8]);
+        running.extend(submit_all(&mut limiter, 2, [7]));
+        limiter.stop_all();
+        let mut stopped = running.iter().map(|permit| permit.stop.notified().now_or_never());
+        assert!(running.len() == 4 && stopped.all(|stopped| stopped.is_some()));
     }
 
     #[test]
