@@ -70,7 +70,8 @@ pub(super) async fn check(
     let options = spec.options.as_deref();
     let cap = options.and_then(|options| options.max_body).map_or(cap, |bytes| bytes as usize);
     let mut jar = options.filter(|options| options.cookies).map(|_| CookieJar::default());
-    let sender = Sender { net, spec, team: check.team, deadline };
+    let status_is_enough = jar.is_none() && needs_only_status(spec, check);
+    let sender = Sender { net, spec, team: check.team, deadline, status_is_enough };
     let mut hop = Hop::first(spec)?;
     for _ in 0..=spec.max_redirects {
         let with_cookies = jar.as_ref().map(|jar| Box::new(jar.apply(&hop.request)));
@@ -87,10 +88,11 @@ pub(super) async fn check(
                 });
                 hop = next;
             }
-            None if needs_only_status(spec, check, head.status)
+            None if status_is_enough
+                && spec.accepted.contains(head.status.as_u16())
                 && session.has_whole_body(&head.body) =>
             {
-                // Nothing is left to be read, or to go wrong.
+                // Nothing is left to be read, or to go wrong. The headers may have been skipped.
                 add(&mut trace.phases.transfer, Duration::ZERO);
                 return Ok(TargetAnswer::up(status_line(head.status) + hop.note()));
             }
@@ -104,14 +106,13 @@ pub(super) async fn check(
     Ok(TargetAnswer::down(Reason::HttpRedirects, message))
 }
 
-/// Whether the status decides alone: nothing is judged on the rest of the response, and it does not
-/// become evidence.
-fn needs_only_status(spec: &HttpSpec, check: &CheckRequest<'_>, status: StatusCode) -> bool {
+/// Whether only the status matters of a response that is accepted: nothing is judged on the rest of
+/// it, and it does not become evidence.
+fn needs_only_status(spec: &HttpSpec, check: &CheckRequest<'_>) -> bool {
     check.assertions.is_empty()
         && check.slow.is_none()
         && !check.collects(true)
         && spec.keyword.is_empty()
-        && spec.accepted.contains(status.as_u16())
 }
 
 /// The response that a check ended with.

@@ -240,6 +240,13 @@ impl Session {
         if head.headers.len() > MAX_HEADER_COUNT { Err(too_many_headers()) } else { Ok(head) }
     }
 
+    /// The headers of a response with status 200 may be left out if all of its body has arrived.
+    pub(crate) fn skip_headers_of_ok(&mut self) {
+        if let Self::Plain(exchange) = self {
+            exchange.skip_headers_of_ok();
+        }
+    }
+
     /// Whether all of a body has arrived, as far as that is known without reading it.
     pub(crate) fn has_whole_body(&self, body: &Body) -> bool {
         match (self, body) {
