@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use url::{Position, Url};
+use url::{Host, Position, Url};
 use wakeful_core::heartbeat::Phases;
 use wakeful_core::monitors::spec::HttpVersion;
 use wakeful_core::observation::{Certificate, Contact, FaultKind};
@@ -157,7 +157,12 @@ impl Session {
         net.guard().check_url(url)?;
         let host = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
-        let tcp = net.connect_to(Target::parse(host), port, deadline, trace).await?;
+        let target = match url.host() {
+            Some(Host::Ipv4(ip)) => Target::Address(ip.into()),
+            Some(Host::Ipv6(ip)) => Target::Address(ip.into()),
+            _ => Target::parse(host),
+        };
+        let tcp = net.connect_to(target, port, deadline, trace).await?;
         let plain = keep == ConnectionMode::Close && super::http1::is_supported(request);
         if url.scheme() != "https" && version == HttpVersion::Http2 {
             return Box::pin(Self::http2(Stream::Plain(tcp), keep)).await;
