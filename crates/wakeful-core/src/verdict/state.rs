@@ -116,6 +116,42 @@ impl State {
         }
     }
 
+    /// Takes over another state. The message of most checks is that of the one before, and its memory
+    /// stays as it is.
+    pub fn copy_from(&mut self, other: &Self) {
+        let last_message = std::mem::take(&mut self.last_message);
+        let State {
+            status,
+            since,
+            last_check,
+            last_message: new_message,
+            blocked,
+            load_time,
+            failing,
+            warned,
+            degraded,
+            push,
+            known,
+        } = other;
+        *self = Self {
+            status: *status,
+            since: *since,
+            last_check: *last_check,
+            last_message: if last_message == *new_message {
+                last_message
+            } else {
+                new_message.clone()
+            },
+            blocked: *blocked,
+            load_time: *load_time,
+            failing: failing.clone(),
+            warned: warned.clone(),
+            degraded: degraded.clone(),
+            push: push.clone(),
+            known: known.clone(),
+        };
+    }
+
     /// The state to continue with when checks restart, after a pause or for a
     /// changed target: unconfirmed failures from before must not confirm a new
     /// one.

@@ -11,7 +11,8 @@
 //! because otherwise a single hanging page would delay the checks of its healthy neighbors.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use tokio::sync::Notify;
 use wakeful_core::id::{MonitorId, TeamId};
@@ -24,6 +25,8 @@ const MIN_RUN_MS: u64 = 1_000;
 const GIVE_WAY_FACTOR: usize = 4;
 /// The shortest time between two searches for a check that gives way, if there was none.
 const SEARCH_INTERVAL_MS: u64 = 50;
+/// The capacity of a queue that is used again.
+const MAX_SPARE: usize = 64;
 
 /// A check to be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +71,10 @@ pub(super) struct ConcurrencyLimiter {
     /// When to look again for a job that gives way.
     next_search: u64,
     started_jobs: u64,
+    /// The empty queues of a team and of a host that have just become idle. Usually one check runs
+    /// at a time, and the next one uses their memory.
+    spare_team: TeamQueue,
+    spare_host: HostQueue,
 }
 
 #[derive(Default)]
@@ -83,6 +90,10 @@ impl TeamQueue {
     /// The place among the busy teams, if any job is running.
     fn load(&self, id: TeamId) -> Option<(usize, Reverse<u64>, TeamId)> {
         Some((self.running.len(), Reverse(self.running.front()?.number), id))
+    }
+
+    fn is_small(&self) -> bool {
+        self.running.capacity().max(self.waiting.capacity()) <= MAX_SPARE
     }
 
     /// Removes a running job; false if there is none such.
@@ -116,6 +127,8 @@ impl ConcurrencyLimiter {
             waiting_for_host: 0,
             next_search: 0,
             started_jobs: 0,
+            spare_team: TeamQueue::default(),
+            spare_host: HostQueue::default(),
         }
     }
 
@@ -138,12 +151,12 @@ impl ConcurrencyLimiter {
         if !self.remove_running(team, permit.number) {
             return;
         }
-        let mut idle = Vec::new();
+        let mut idle = None;
         if let Some(host) = self.hosts.get_mut(&host) {
             let counted = (permit.started, team);
             if let Some(index) = host.started.iter().position(|job| *job == counted) {
                 host.started.remove(index);
-                idle.push(team);
+                idle = Some(team);
             }
         }
         self.requeue_host(host, now, idle);
@@ -156,6 +169,11 @@ impl ConcurrencyLimiter {
         for permit in running.filter(|permit| permit.job.monitor == monitor) {
             permit.stop.notify_one();
         }
+    }
+
+    /// Stops all running jobs.
+    pub(super) fn stop_all(&self) {
+        self.teams.values().flat_map(|team| &team.running).for_each(|job| job.stop.notify_one());
     }
 
     /// Removes a job that waits for its team's turn.
@@ -173,7 +191,7 @@ impl ConcurrencyLimiter {
             .map(|(key, _)| *key)
             .collect();
         for host in waiting {
-            self.requeue_host(host, now, Vec::new());
+            self.requeue_host(host, now, None);
         }
         self.admit(now, start);
     }
@@ -186,8 +204,15 @@ impl ConcurrencyLimiter {
 
     /// Moves jobs that wait for a host back into their team's queue as its places free up,
     /// and one of each team that has become idle, if it has none running there.
-    fn requeue_host(&mut self, key: u64, now: u64, mut idle: Vec<TeamId>) {
+    fn requeue_host(&mut self, key: u64, now: u64, idle: Option<TeamId>) {
         let Some(host) = self.hosts.get_mut(&key) else { return };
+        if host.waiting.is_empty() {
+            // As usual.
+            host.forget_slow(now, |_| ());
+            self.remove_idle_host(key);
+            return;
+        }
+        let mut idle = Vec::from_iter(idle);
         host.forget_slow(now, |team| idle.push(team));
         let free = MAX_PER_HOST.saturating_sub(host.started.len());
         let mut called: Vec<Job> = (0..free).map_while(|_| host.next()).collect();
@@ -195,12 +220,20 @@ impl ConcurrencyLimiter {
             let is_running = host.is_running(team) || called.iter().any(|job| job.team == team);
             called.extend((!is_running).then(|| host.next_of(team)).flatten());
         }
-        if host.started.is_empty() && host.waiting.is_empty() {
-            self.hosts.remove(&key);
-        }
+        self.remove_idle_host(key);
         self.waiting_for_host -= called.len();
         for job in called.into_iter().rev() {
             self.change(job.team, |team| team.waiting.push_front(job));
+        }
+    }
+
+    fn remove_idle_host(&mut self, key: u64) {
+        if let Entry::Occupied(host) = self.hosts.entry(key)
+            && host.get().started.is_empty()
+            && host.get().waiting.is_empty()
+        {
+            let idle = Some(host.remove()).filter(HostQueue::is_small);
+            self.spare_host = idle.unwrap_or_default();
         }
     }
 
@@ -223,7 +256,8 @@ impl ConcurrencyLimiter {
 
     /// Starts a job, unless it has to wait for its host.
     fn begin(&mut self, job: Job, now: u64, start: &mut Vec<RunPermit>) {
-        let host = self.hosts.entry(job.host).or_default();
+        let spare = &mut self.spare_host;
+        let host = self.hosts.entry(job.host).or_insert_with(|| std::mem::take(spare));
         if host.must_wait(job.team, now) {
             host.wait(job);
             self.waiting_for_host += 1;
@@ -319,7 +353,8 @@ impl ConcurrencyLimiter {
     /// Changes a team and its places among the ready and the busy ones. A team that begins to
     /// wait gets a new turn.
     fn change(&mut self, id: TeamId, change: impl FnOnce(&mut TeamQueue)) {
-        let team = self.teams.entry(id).or_default();
+        let spare = &mut self.spare_team;
+        let team = self.teams.entry(id).or_insert_with(|| std::mem::take(spare));
         let is_crowded = self.is_crowded;
         let load_of = |team: &TeamQueue| is_crowded.then(|| team.load(id)).flatten();
         let (was_ready, load) = (!team.waiting.is_empty(), load_of(team));
@@ -342,12 +377,17 @@ impl ConcurrencyLimiter {
             self.busy_teams.extend(new_load);
         }
         if team.running.is_empty() && team.waiting.is_empty() {
-            self.teams.remove(&id);
+            let idle = self.teams.remove(&id).filter(TeamQueue::is_small);
+            self.spare_team = idle.unwrap_or_default();
         }
     }
 }
 
 impl HostQueue {
+    fn is_small(&self) -> bool {
+        self.started.capacity().max(self.waiting.capacity()) <= MAX_SPARE
+    }
+
     fn wait(&mut self, job: Job) {
         let of_team = self.waiting.entry(job.team).or_default();
         if of_team.is_empty() {
@@ -593,6 +633,16 @@ mod tests {
         let running = submit_all(&mut limiter, 1, [7]);
         limiter.stop(running[0].job.monitor);
         assert!(running[0].stop.notified().now_or_never().is_some());
+    }
+
+    #[test]
+    fn all_running_checks_stop_at_shutdown() {
+        let mut limiter = ConcurrencyLimiter::new(8);
+        let mut running = submit_all(&mut limiter, 1, [7, 7, 8]);
+        running.extend(submit_all(&mut limiter, 2, [7]));
+        limiter.stop_all();
+        let mut stopped = running.iter().map(|permit| permit.stop.notified().now_or_never());
+        assert!(running.len() == 4 && stopped.all(|stopped| stopped.is_some()));
     }
 
     #[test]

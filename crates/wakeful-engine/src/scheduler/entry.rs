@@ -238,7 +238,7 @@ impl Entry {
     pub(super) fn judge(&mut self, seen: Input, now: u64, wall: Millis) -> Step {
         let is_report = matches!(seen, Input::Report(_));
         let step = step(&self.state, seen, &self.policy(), wall);
-        self.state = step.state.clone();
+        self.state.copy_from(&step.state);
         self.seq += 1;
         self.resumed = false;
         self.count_differing(&step.differing);

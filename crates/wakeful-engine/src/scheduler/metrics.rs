@@ -2,7 +2,6 @@
 //! costs more than counting.
 
 use metrics::{Counter, Histogram};
-use std::collections::HashMap;
 use wakeful_core::heartbeat::Beat;
 use wakeful_core::monitors::Kind;
 use wakeful_core::observation::FaultKind;
@@ -11,19 +10,20 @@ use wakeful_core::verdict::Input;
 pub(super) struct CheckMetrics {
     lag: Histogram,
     skipped: Counter,
-    checks: HashMap<(Kind, &'static str), Counter>,
+    /// By the type of the monitor and the result: few of each, with the usual result first.
+    checks: Vec<(Kind, Vec<(&'static str, Counter)>)>,
 }
 
 impl CheckMetrics {
     pub(super) fn new() -> Self {
         let faults = FaultKind::ALL.iter().map(|kind| kind.as_str());
-        let results: Vec<&str> = ["up", "degraded", "down"].into_iter().chain(faults).collect();
-        let checks = Kind::ALL
-            .iter()
-            .filter(|kind| **kind != Kind::Api)
-            .flat_map(|kind| results.iter().map(move |result| (*kind, *result)))
-            .map(|(kind, result)| ((kind, result), checks_counter(kind, result)))
-            .collect();
+        let results: Vec<&'static str> =
+            ["up", "degraded", "down"].into_iter().chain(faults).collect();
+        let counters = |kind: Kind| -> Vec<(&'static str, Counter)> {
+            results.iter().map(|result| (*result, checks_counter(kind, result))).collect()
+        };
+        let kinds = Kind::ALL.iter().copied().filter(|kind| *kind != Kind::Api);
+        let checks = kinds.map(|kind| (kind, counters(kind))).collect();
         Self {
             lag: metrics::histogram!("wakeful_check_lag_seconds"),
             skipped: metrics::counter!("wakeful_checks_skipped_total"),
@@ -46,7 +46,9 @@ impl CheckMetrics {
     pub(super) fn check_ended(&self, kind: Kind, result: &'static str, beat: Option<Beat>) {
         let is_degraded = result == "up" && beat == Some(Beat::Degraded);
         let result = if is_degraded { "degraded" } else { result };
-        if let Some(counter) = self.checks.get(&(kind, result)) {
+        let of_kind = self.checks.iter().find(|(known, _)| *known == kind);
+        let counters = of_kind.map_or(&[][..], |(_, counters)| counters.as_slice());
+        if let Some((_, counter)) = counters.iter().find(|(known, _)| *known == result) {
             counter.increment(1);
         }
     }

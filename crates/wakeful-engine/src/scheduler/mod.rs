@@ -66,6 +66,8 @@ use writer::{PendingResult, ResultWriter};
 /// If a timer is later than this, in milliseconds, the process was stalled: stopped, frozen
 /// or starved. A report that is missing in such a time proves nothing.
 const STALL_THRESHOLD_MS: u64 = 2_000;
+/// For how many due monitors memory is retained.
+const MAX_SPARE_DUE: usize = 64;
 
 pub(crate) struct Scheduler {
     clock: MonotonicClock,
@@ -121,6 +123,8 @@ struct ShardState {
     wheel: TimingWheel<(MonitorId, u32)>,
     /// Monitors without a report in time, until it is confirmed that reports could arrive.
     unconfirmed: Vec<MonitorId>,
+    /// Empty: the memory of the items that the wheel returns.
+    due: Vec<(MonitorId, u32)>,
 }
 
 /// The parameters of a check.
@@ -229,6 +233,7 @@ impl Scheduler {
                 entries: Registry::default(),
                 wheel: TimingWheel::new(clock.now()),
                 unconfirmed: Vec::new(),
+                due: Vec::new(),
             }),
             earlier: Notify::new(),
         };
@@ -502,10 +507,9 @@ impl Scheduler {
         let shard = &self.shards[shard];
         let now = self.clock.now();
         let mut monitors = shard.lock();
-        let ShardState { entries, wheel, unconfirmed } = &mut *monitors;
-        let mut due = Vec::new();
-        wheel.expire(now, &mut due);
-        for (id, generation) in due {
+        let ShardState { entries, wheel, unconfirmed, due } = &mut *monitors;
+        wheel.expire(now, due);
+        for (id, generation) in due.drain(..) {
             let Some(entry) = entries.get_mut(id).filter(|entry| entry.generation == generation)
             else {
                 continue;
@@ -522,6 +526,7 @@ impl Scheduler {
             }
             shard.arm(entry, wheel);
         }
+        due.shrink_to(MAX_SPARE_DUE);
         wheel.next()
     }
 

@@ -151,7 +151,7 @@ impl Scheduler {
         self.listening.confirmed.store(at, Ordering::Release);
         for shard in &self.shards {
             let mut monitors = shard.lock();
-            let super::ShardState { entries, wheel, unconfirmed } = &mut *monitors;
+            let super::ShardState { entries, wheel, unconfirmed, .. } = &mut *monitors;
             for id in unconfirmed.drain(..) {
                 if let Some(entry) = entries.get_mut(id) {
                     shard.arm(entry, wheel);

@@ -8,6 +8,8 @@ const LEVELS: usize = 6;
 /// Two years: later items wait in the last slot and are inserted again. One slot less than
 /// the whole wheel, because otherwise they would be in the current slot.
 const HORIZON: u64 = (SLOTS as u64 - 1) << (SLOT_BITS * (LEVELS as u32 - 1));
+/// A slot whose memory is for no more items than this retains it.
+const MAX_SPARE: usize = 8;
 
 pub(super) struct TimingWheel<T> {
     now: u64,
@@ -54,11 +56,16 @@ impl<T> TimingWheel<T> {
         due.append(&mut self.late);
         while let Some((at, level, slot)) = self.first().filter(|(at, ..)| *at <= now) {
             self.now = self.now.max(at);
-            let level = &mut self.levels[level];
-            level.occupied &= !(1 << slot);
-            level.earliest[slot] = u64::MAX;
-            for (at, item) in std::mem::take(&mut level.slots[slot]) {
+            let of_level = &mut self.levels[level];
+            of_level.occupied &= !(1 << slot);
+            of_level.earliest[slot] = u64::MAX;
+            let mut items = std::mem::take(&mut of_level.slots[slot]);
+            for (at, item) in items.drain(..) {
                 if at <= self.now { due.push(item) } else { self.insert(at, item) }
+            }
+            let emptied = &mut self.levels[level].slots[slot];
+            if emptied.is_empty() && items.capacity() <= MAX_SPARE {
+                *emptied = items;
             }
         }
         self.now = self.now.max(now);

@@ -4,6 +4,7 @@
 use futures_util::FutureExt as _;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -162,6 +163,9 @@ async fn run_scheduler(worker: &Worker, edits: Receiver<Edit>) {
         );
     }
     worker.until_stop(follow_edits(worker, edits)).await;
+    worker.shutdown.cancelled().await;
+    // A check that begins later ends at once.
+    worker.engine.scheduler().limiter().stop_all();
     worker.tasks.close();
     worker.tasks.wait().await;
 }
@@ -295,35 +299,38 @@ async fn load_part(worker: Worker, slots: Vec<Slot>) {
 async fn run_shard(worker: Worker, shard: usize) {
     let scheduler = worker.engine.scheduler();
     let mut timer = Timer::new();
-    let mut jobs = Vec::new();
+    let (mut jobs, mut start) = (Vec::new(), Vec::new());
+    // Once, and not in each turn.
+    let mut stopped = pin!(worker.shutdown.cancelled());
     while !worker.shutdown.is_cancelled() {
         let next = scheduler.expire(shard, worker.engine.now(), &mut jobs);
-        submit(&worker, &mut jobs);
+        submit(&worker, &mut jobs, &mut start);
         let wake = next.map(|at| scheduler.clock.instant(at));
         tokio::select! {
             () = timer.until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
             () = scheduler.shards[shard].earlier.notified() => {}
-            () = worker.shutdown.cancelled() => {}
+            () = stopped.as_mut() => {}
         }
     }
 }
 
-fn submit(worker: &Worker, jobs: &mut Vec<Job>) {
+/// `start` is empty before and after: its memory is used again.
+fn submit(worker: &Worker, jobs: &mut Vec<Job>, start: &mut Vec<RunPermit>) {
     if jobs.is_empty() {
         return;
     }
     let scheduler = worker.engine.scheduler();
-    let (now, mut start) = (scheduler.clock.now(), Vec::new());
+    let now = scheduler.clock.now();
     let mut limiter = scheduler.limiter();
     for job in jobs.drain(..) {
-        limiter.submit(job, now, &mut start);
+        limiter.submit(job, now, start);
     }
     let has_waiting = limiter.has_waiting();
     drop(limiter);
     if has_waiting {
         scheduler.has_waiting.notify_one();
     }
-    worker.start(start);
+    worker.start(start.drain(..));
 }
 
 /// Starts jobs that wait for a host, or for others to give way, while there are any.
@@ -346,11 +353,15 @@ async fn release_waiting_jobs(worker: Worker) {
 async fn run_checks(worker: Worker, permit: RunPermit) {
     let mut next = Some(permit);
     while let Some(permit) = next.take() {
-        // Not `until_stop`: passing the future to a function would double its size.
+        if worker.shutdown.is_cancelled() {
+            return;
+        }
+        // Not `until_stop`: passing the future to a function would double its size. At shutdown, it
+        // is stopped like any other: a check that waited for the token itself would join a list
+        // that all of them share, and leave it again.
         tokio::select! {
             () = run_check(&worker.engine, &permit.job) => {}
             () = permit.stop.notified() => {}
-            () = worker.shutdown.cancelled() => return,
         }
         let scheduler = worker.engine.scheduler();
         let mut start = Vec::new();

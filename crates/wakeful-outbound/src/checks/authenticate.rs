@@ -22,6 +22,8 @@ pub(super) struct Sender<'a> {
     pub(super) spec: &'a HttpSpec,
     pub(super) team: TeamId,
     pub(super) deadline: Deadline,
+    /// Whether only the status matters of a response that is accepted.
+    pub(super) status_is_enough: bool,
 }
 
 impl Sender<'_> {
@@ -43,7 +45,7 @@ impl Sender<'_> {
                 Box::pin(self.by_oauth2(oauth2, request, trace)).await
             }
             // The headers of the request have the credentials.
-            _ => self.exchange(request, trace).await,
+            _ => self.exchange(request, self.status_is_enough, trace).await,
         };
         let (session, head) = sent.map_err(|error| self.explain(error, request))?;
         self.check_version(&head)?;
@@ -70,11 +72,15 @@ impl Sender<'_> {
     async fn exchange(
         &self,
         request: &Request,
+        status_is_enough: bool,
         trace: &mut Trace,
     ) -> Result<(Session, Head), ProbeError> {
         let (keep, version) = (ConnectionMode::Close, self.version());
         let mut session =
             Session::open(self.net, request, keep, version, self.deadline, trace).await?;
+        if status_is_enough && self.spec.accepted.contains(StatusCode::OK.as_u16()) {
+            session.skip_headers_of_ok();
+        }
         let head = session.send(request, trace).await?;
         Ok((session, head))
     }
@@ -100,13 +106,13 @@ impl Sender<'_> {
         trace: &mut Trace,
     ) -> Result<(Session, Head), ProbeError> {
         let opening = Request { body: Bytes::new(), ..request.clone() };
-        let (session, head) = self.exchange(&opening, trace).await?;
+        let (session, head) = self.exchange(&opening, false, trace).await?;
         if head.status != StatusCode::UNAUTHORIZED {
             // The server did not require authentication.
             if request.body.is_empty() {
                 return Ok((session, head));
             }
-            return self.exchange(request, trace).await;
+            return self.exchange(request, false, trace).await;
         }
         let uri = &request.url[Position::BeforePath..Position::AfterQuery];
         let (username, password) = (&self.spec.username, &self.spec.password);
@@ -116,7 +122,7 @@ impl Sender<'_> {
         match answer {
             Some(value) => {
                 drop(session);
-                self.exchange(&with_authorization(request, value), trace).await
+                self.exchange(&with_authorization(request, value), false, trace).await
             }
             None => Ok((session, head)),
         }
@@ -134,7 +140,8 @@ impl Sender<'_> {
             let token = self.token(oauth2, request, renew, trace).await?;
             let value = bearer(&token)?;
             trace.secrets.push(token);
-            let (session, head) = self.exchange(&with_authorization(request, value), trace).await?;
+            let (session, head) =
+                self.exchange(&with_authorization(request, value), false, trace).await?;
             if renew || head.status != StatusCode::UNAUTHORIZED {
                 return Ok((session, head));
             }

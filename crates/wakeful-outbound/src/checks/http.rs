@@ -11,7 +11,8 @@ use http::header::{
 };
 use http::{HeaderMap, Method, StatusCode, Version};
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 use wakeful_core::assert::{Found, Json, Source};
@@ -29,12 +30,19 @@ use crate::net::decode::{ACCEPTED, Discard, Encoding, End, Sink, decode_start};
 use crate::net::error::ProbeError;
 use crate::net::http::{Body, Head, Request, Session};
 use crate::net::tls::Trust;
-use crate::net::{Deadline, Net, Stage, Trace};
+use crate::net::{Deadline, Net, Stage, Trace, add};
 
 const USER_AGENT_VALUE: &str = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
 const MAX_QUOTE_LENGTH: usize = 60;
 /// How much of a body is collected as evidence: redacting may shorten it.
 const MAX_BEGINNING: usize = 2 * evidence::MAX_BODY_BYTES;
+
+/// The headers of a request whose monitor has none of its own.
+static DEFAULT_HEADERS: LazyLock<HeaderMap> = LazyLock::new(|| {
+    let mut headers = HeaderMap::new();
+    add_defaults(&mut headers);
+    headers
+});
 
 /// Headers that describe the request and not its sender.
 const CROSS_ORIGIN_HEADERS: [HeaderName; 10] = [
@@ -62,7 +70,8 @@ pub(super) async fn check(
     let options = spec.options.as_deref();
     let cap = options.and_then(|options| options.max_body).map_or(cap, |bytes| bytes as usize);
     let mut jar = options.filter(|options| options.cookies).map(|_| CookieJar::default());
-    let sender = Sender { net, spec, team: check.team, deadline };
+    let status_is_enough = jar.is_none() && needs_only_status(spec, check);
+    let sender = Sender { net, spec, team: check.team, deadline, status_is_enough };
     let mut hop = Hop::first(spec)?;
     for _ in 0..=spec.max_redirects {
         let with_cookies = jar.as_ref().map(|jar| Box::new(jar.apply(&hop.request)));
@@ -79,6 +88,14 @@ pub(super) async fn check(
                 });
                 hop = next;
             }
+            None if status_is_enough
+                && spec.accepted.contains(head.status.as_u16())
+                && session.has_whole_body(&head.body) =>
+            {
+                // Nothing is left to be read, or to go wrong. The headers may have been skipped.
+                add(&mut trace.phases.transfer, Duration::ZERO);
+                return Ok(TargetAnswer::up(status_line(head.status) + hop.note()));
+            }
             None => {
                 let answer = Answer::of(spec, hop, head, trace);
                 return evaluate(net, spec, check, answer, session, cap, began, trace).await;
@@ -87,6 +104,15 @@ pub(super) async fn check(
     }
     let message = format!("too many redirects ({})", spec.max_redirects);
     Ok(TargetAnswer::down(Reason::HttpRedirects, message))
+}
+
+/// Whether only the status matters of a response that is accepted: nothing is judged on the rest of
+/// it, and it does not become evidence.
+fn needs_only_status(spec: &HttpSpec, check: &CheckRequest<'_>) -> bool {
+    check.assertions.is_empty()
+        && check.slow.is_none()
+        && !check.collects(true)
+        && spec.keyword.is_empty()
 }
 
 /// The response that a check ended with.
@@ -251,7 +277,7 @@ impl Answer {
         let answer = Self {
             status: status_line(head.status),
             is_accepted: spec.accepted.contains(head.status.as_u16()),
-            note: if hop.downgraded { " (redirected from https to http)" } else { "" },
+            note: hop.note(),
             encoding: Encoding::of(&head.headers),
             announced: announced.and_then(|value| value.parse().ok()),
             body: head.body,
@@ -436,6 +462,11 @@ impl Hop {
         Ok(Self { request, trusted: true, downgraded: false })
     }
 
+    /// What is added to the message of a response that is accepted.
+    fn note(&self) -> &'static str {
+        if self.downgraded { " (redirected from https to http)" } else { "" }
+    }
+
     /// The hop that the response redirects to, if any.
     fn next(&self, head: &Head) -> Option<Self> {
         if !matches!(head.status.as_u16(), 301 | 302 | 303 | 307 | 308) {
@@ -514,17 +545,17 @@ fn headers(spec: &HttpSpec) -> Result<HeaderMap, ProbeError> {
         let value = HeaderValue::from_str(value).map_err(|_| cannot_send(name.as_str()))?;
         headers.append(name, value);
     }
-    let mut default = |name: HeaderName, value: &'static str| {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
-    };
-    default(USER_AGENT, USER_AGENT_VALUE);
-    default(ACCEPT, "*/*");
-    default(ACCEPT_ENCODING, ACCEPTED);
+    if headers.is_empty() {
+        // Usually: a copy costs less than three entries.
+        headers.clone_from(&DEFAULT_HEADERS);
+    } else {
+        add_defaults(&mut headers);
+    }
     if !spec.body.is_empty() {
-        default(CONTENT_TYPE, content_type(&spec.body));
+        add_default(&mut headers, CONTENT_TYPE, content_type(&spec.body));
     }
     if busts_caches(spec) {
-        default(CACHE_CONTROL, "no-cache");
+        add_default(&mut headers, CACHE_CONTROL, "no-cache");
     }
     match (spec.authentication.kind, &spec.options) {
         (AuthenticationKind::Basic, _) => {
@@ -536,6 +567,17 @@ fn headers(spec: &HttpSpec) -> Result<HeaderMap, ProbeError> {
         _ => {}
     }
     Ok(headers)
+}
+
+fn add_defaults(headers: &mut HeaderMap) {
+    add_default(headers, USER_AGENT, USER_AGENT_VALUE);
+    add_default(headers, ACCEPT, "*/*");
+    add_default(headers, ACCEPT_ENCODING, ACCEPTED);
+}
+
+/// Adds a header, unless the monitor has its own.
+fn add_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.entry(name).or_insert(HeaderValue::from_static(value));
 }
 
 fn content_type(body: &str) -> &'static str {
@@ -561,8 +603,8 @@ pub(super) fn cannot_send(what: &str) -> ProbeError {
 
 fn status_line(status: StatusCode) -> String {
     match status.canonical_reason() {
-        Some(reason) => format!("{} {reason}", status.as_u16()),
-        None => status.as_u16().to_string(),
+        Some(reason) => [status.as_str(), " ", reason].concat(),
+        None => status.as_str().to_owned(),
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use url::{Position, Url};
+use url::{Host, Position, Url};
 use wakeful_core::heartbeat::Phases;
 use wakeful_core::monitors::spec::HttpVersion;
 use wakeful_core::observation::{Certificate, Contact, FaultKind};
@@ -157,7 +157,12 @@ impl Session {
         net.guard().check_url(url)?;
         let host = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
-        let tcp = net.connect_to(Target::parse(host), port, deadline, trace).await?;
+        let target = match url.host() {
+            Some(Host::Ipv4(ip)) => Target::Address(ip.into()),
+            Some(Host::Ipv6(ip)) => Target::Address(ip.into()),
+            _ => Target::parse(host),
+        };
+        let tcp = net.connect_to(target, port, deadline, trace).await?;
         let plain = keep == ConnectionMode::Close && super::http1::is_supported(request);
         if url.scheme() != "https" && version == HttpVersion::Http2 {
             return Box::pin(Self::http2(Stream::Plain(tcp), keep)).await;
@@ -184,6 +189,11 @@ impl Session {
         if plain {
             return Ok(Self::Plain(Http1Exchange::new(stream)));
         }
+        // Boxed: few requests need its space.
+        Box::pin(Self::general_http1(stream, keep)).await
+    }
+
+    async fn general_http1(stream: Stream, keep: ConnectionMode) -> Result<Self, ProbeError> {
         let (sender, connection) = http1::Builder::new()
             .max_headers(MAX_HEADER_COUNT)
             .max_header_size(MAX_HEADER_BYTES)
@@ -233,6 +243,21 @@ impl Session {
         };
         add(&mut trace.phases.first_byte, began.elapsed());
         if head.headers.len() > MAX_HEADER_COUNT { Err(too_many_headers()) } else { Ok(head) }
+    }
+
+    /// The headers of a response with status 200 may be left out if all of its body has arrived.
+    pub(crate) fn skip_headers_of_ok(&mut self) {
+        if let Self::Plain(exchange) = self {
+            exchange.skip_headers_of_ok();
+        }
+    }
+
+    /// Whether all of a body has arrived, as far as that is known without reading it.
+    pub(crate) fn has_whole_body(&self, body: &Body) -> bool {
+        match (self, body) {
+            (Self::Plain(exchange), Body::Plain(framing)) => exchange.has_whole_body(framing),
+            _ => false,
+        }
     }
 
     /// Reads a body into the sink, at most `cap` bytes of it after decoding.

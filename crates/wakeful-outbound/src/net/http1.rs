@@ -41,6 +41,8 @@ pub(crate) struct Http1Exchange {
     began: bool,
     /// Whether the server speaks HTTP/1.0.
     old: bool,
+    /// Whether the headers of a response with status 200 matter only if its body is incomplete.
+    skips_headers_of_ok: bool,
 }
 
 /// How the end of a body is determined.
@@ -64,15 +66,33 @@ pub(crate) enum Chunk {
 
 /// Whether a request has no headers that change how messages are framed.
 pub(super) fn is_supported(request: &Request) -> bool {
-    const SPECIAL: [HeaderName; 7] =
-        [CONNECTION, CONTENT_LENGTH, EXPECT, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
-    request.method != Method::CONNECT
-        && !SPECIAL.iter().any(|name| request.headers.contains_key(name))
+    // A request has few headers: comparing their names is cheaper than looking up each of these.
+    let is_special = |name: &HeaderName| {
+        *name == CONNECTION
+            || *name == CONTENT_LENGTH
+            || *name == EXPECT
+            || *name == TE
+            || *name == TRAILER
+            || *name == TRANSFER_ENCODING
+            || *name == UPGRADE
+    };
+    request.method != Method::CONNECT && !request.headers.keys().any(is_special)
 }
 
 impl Http1Exchange {
     pub(super) fn new(stream: Stream) -> Self {
-        Self { stream, buffer: BytesMut::new(), searched: 0, began: false, old: false }
+        Self {
+            stream,
+            buffer: BytesMut::new(),
+            searched: 0,
+            began: false,
+            old: false,
+            skips_headers_of_ok: false,
+        }
+    }
+
+    pub(super) fn skip_headers_of_ok(&mut self) {
+        self.skips_headers_of_ok = true;
     }
 
     /// Sends the request and reads the head of its response.
@@ -115,6 +135,11 @@ impl Http1Exchange {
     /// The version of the response.
     pub(super) fn version(&self) -> Version {
         if self.old { Version::HTTP_10 } else { Version::HTTP_11 }
+    }
+
+    /// Whether all of a body of known length has arrived.
+    pub(super) fn has_whole_body(&self, body: &Framing) -> bool {
+        matches!(body, Framing::Length(length) if *length <= self.buffer.len() as u64)
     }
 
     /// The next piece of the body; `None` at its end.
@@ -188,13 +213,22 @@ impl Http1Exchange {
         };
         let status = parsed.code.and_then(|code| StatusCode::from_u16(code).ok());
         let status = status.ok_or_else(invalid)?;
+        self.old = parsed.version == Some(0);
+        if self.skips_headers_of_ok
+            && status == StatusCode::OK
+            && *method != Method::HEAD
+            && let Some(body) = whole_length(parsed.headers, self.buffer.len() - length)
+        {
+            let _ = self.buffer.split_to(length);
+            self.searched = 0;
+            return Ok((status, HeaderMap::new(), Framing::Length(body)));
+        }
         let mut headers = HeaderMap::with_capacity(parsed.headers.len());
         for header in parsed.headers.iter() {
             let name = HeaderName::from_bytes(header.name.as_bytes()).map_err(|_| invalid())?;
             let value = HeaderValue::from_bytes(header.value).map_err(|_| invalid())?;
             headers.append(name, value);
         }
-        self.old = parsed.version == Some(0);
         let body = framing(method, status, &headers, self.old).ok_or_else(invalid)?;
         let _ = self.buffer.split_to(length);
         self.searched = 0;
@@ -265,6 +299,23 @@ fn framing(method: &Method, status: StatusCode, headers: &HeaderMap, old: bool) 
     let Some(first) = lengths.next() else { return Some(Framing::UntilClose) };
     let first = first?;
     lengths.all(|other| other == Some(first)).then_some(Framing::Length(first))
+}
+
+/// The length of a body of which so many bytes have arrived, if these are all of it and no header is
+/// needed to know that but one: the rest is left to `framing`.
+fn whole_length(headers: &[httparse::Header<'_>], arrived: usize) -> Option<u64> {
+    let mut length: Option<u64> = None;
+    for header in headers {
+        if header.name.eq_ignore_ascii_case("transfer-encoding") {
+            return None;
+        }
+        if header.name.eq_ignore_ascii_case("content-length")
+            && length.replace(number(header.value.trim_ascii(), 10)?).is_some()
+        {
+            return None;
+        }
+    }
+    length.filter(|length| *length <= arrived as u64)
 }
 
 /// Digits only.
@@ -390,6 +441,26 @@ mod tests {
         assert_eq!(framing(&Method::HEAD, StatusCode::OK, &long, false), Some(Framing::Length(0)));
         let none = framing(&Method::GET, StatusCode::NO_CONTENT, &long, false);
         assert_eq!(none, Some(Framing::Length(0)));
+    }
+
+    #[test]
+    fn headers_are_skipped_only_if_a_single_length_says_that_the_body_is_there() {
+        let of = |lines: &[(&'static str, &'static str)], arrived| {
+            let headers = lines
+                .iter()
+                .map(|(name, value)| httparse::Header { name, value: value.as_bytes() });
+            whole_length(&headers.collect::<Vec<_>>(), arrived)
+        };
+        let plain = [("Server", "x"), ("Content-Length", "12")];
+        assert_eq!((of(&plain, 12), of(&plain, 13), of(&plain, 11)), (Some(12), Some(12), None));
+        assert_eq!(of(&[("content-length", "0")], 0), Some(0));
+        for other in [("transfer-encoding", "chunked"), ("content-length", "12")] {
+            assert_eq!(of(&[plain[1], other], 12), None, "{other:?}");
+        }
+        for wrong in ["12, 12", "-1", "", "0x1"] {
+            assert_eq!(of(&[("content-length", wrong)], 12), None, "{wrong}");
+        }
+        assert_eq!(of(&[("server", "x")], 12), None);
     }
 
     #[test]

@@ -215,14 +215,35 @@ impl Net {
         {
             return Box::pin(self.tunnel(&dial, proxy, target, port, deadline, trace)).await;
         }
-        let addrs = self.addresses(target, port, deadline, trace).await?;
+        let only = self.only_address(target, port, trace)?;
+        let found;
+        let addrs: &[SocketAddr] = match &only {
+            Some(addr) => std::slice::from_ref(addr),
+            None => {
+                found = self.addresses(target, port, deadline, trace).await?;
+                &found
+            }
+        };
         trace.stage = Stage::Connecting;
         let began = Instant::now();
         trace.address = Some(addrs[0]);
-        let (addr, stream) = self.open_any(&addrs).await?;
+        let (addr, stream) = self.open_any(addrs).await?;
         trace.address = Some(addr);
         add(&mut trace.phases.connect, began.elapsed());
         Ok(stream)
+    }
+
+    /// The address of a target that is one, unless something says how to connect to it.
+    fn only_address(
+        &self,
+        target: Target<'_>,
+        port: u16,
+        trace: &Trace,
+    ) -> Result<Option<SocketAddr>, ProbeError> {
+        let (Target::Address(ip), None) = (target, &trace.dial) else { return Ok(None) };
+        let addr = SocketAddr::new(ip, port);
+        self.guard.check(addr)?;
+        Ok(Some(addr))
     }
 
     async fn open_any(&self, addrs: &[SocketAddr]) -> Result<(SocketAddr, TcpStream), ProbeError> {

@@ -49,6 +49,25 @@ async fn a_failing_check_says_what_it_saw() {
     assert!(!format!("{evidence:?}").contains("sentinel"), "{evidence:?}");
 }
 
+/// Of a response that is accepted, headers are not even read, but only if its body is there.
+#[tokio::test]
+async fn a_body_that_breaks_off_has_its_headers_as_evidence() {
+    let head = "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Length: 10\r\n\r\n";
+    let whole = TestServer::answering(format!("{head}0123456789")).await;
+    let spec = Spec::Http(http(whole.url("/")));
+    let observation = run(&net(), &CheckRequest::new(team(0), &spec), LONG_TIMEOUT).await.unwrap();
+    assert!(observation.up && observation.evidence.is_none());
+
+    let cut = TestServer::answering(format!("{head}01234")).await;
+    let spec = Spec::Http(http(cut.url("/")));
+    let observation = run(&net(), &CheckRequest::new(team(0), &spec), LONG_TIMEOUT).await.unwrap();
+    assert_eq!(observation.reason, Some(Reason::HttpIncomplete));
+    let evidence = observation.evidence.as_ref().unwrap();
+    let response = evidence.response.as_ref().unwrap();
+    assert_eq!(response.status, 200);
+    assert!(response.headers.contains(&("server".into(), "nginx".into())));
+}
+
 /// A server that returns everything it was sent cannot make a check reveal it.
 #[tokio::test]
 async fn no_secret_of_the_monitor_is_in_its_evidence() {
