@@ -1878,7 +1878,7 @@ export const de: Texts = {
     httpVersionHelp: "Eine Antwort in einer anderen Version gilt als Ausfall.",
     httpVersionAny: "Beliebig",
     cacheBuster: "Caches umgehen",
-    cacheBusterHelp: "Jede Prüfung hängt einen zufälligen Parameter an die URL an.",
+    cacheBusterHelp: "Jede Prüfung hängt einen zufälligen Parameter an die Adresse an.",
     maxBody: "Zu lesende Bytes der Antwort",
     maxBodyHelp: "1.024 bis 10.485.760. Automatisch: 1 MiB, bei Stichwort-Monitoren 10 MiB.",
     passwordHelp: "Wenn leer, bleibt ein gespeichertes Passwort unverändert.",

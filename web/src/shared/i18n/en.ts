@@ -1908,7 +1908,7 @@ export const en = {
     httpVersionHelp: "A response in another version is down.",
     httpVersionAny: "Any",
     cacheBuster: "Bypass caches",
-    cacheBusterHelp: "Each check adds a random parameter to the URL.",
+    cacheBusterHelp: "Each check adds a random parameter to the address.",
     maxBody: "Bytes of the response to read",
     maxBodyHelp: "1,024 to 10,485,760. Automatic: 1 MiB, with a keyword monitor 10 MiB.",
     passwordHelp: "If left blank, a saved password remains unchanged.",
