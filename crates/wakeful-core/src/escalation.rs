@@ -80,11 +80,12 @@ pub struct Position {
     /// How often the escalation has begun again: messages of each time are different ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restarts: u32,
-    /// Since when no time passes for the next step. Earlier versions stored this for inactive
-    /// monitors only, hence the name.
+    /// Since when no time passes for the next step. Earlier versions stored it as `inactive_since`,
+    /// for inactive monitors only, and add other pauses themselves: under that name they would add
+    /// them twice.
     #[serde(
         default,
-        rename = "inactive_since",
+        alias = "inactive_since",
         with = "serde_millis::maybe_instant",
         skip_serializing_if = "Option::is_none"
     )]

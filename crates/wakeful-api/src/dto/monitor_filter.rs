@@ -37,15 +37,25 @@ impl From<MonitorFilter> for MonitorFilterBody {
 /// Reads a change of the limit of a member: as in `read`, or as it is listed, in the field
 /// `monitor_filter`. Null removes it.
 pub(crate) fn read_change(fields: &mut Fields) -> FilterDraft {
-    let filter = read(fields).or_else(|| fields.within("monitor_filter", read));
-    if fields.is_empty_object("monitor_filter") {
+    let filter = read(fields);
+    if !fields.has("monitor_filter") {
+        return match filter {
+            Some(filter) => FilterDraft::Set(filter),
+            None if fields.is_null("monitor_filter") => FilterDraft::Remove,
+            None => FilterDraft::Unchanged,
+        };
+    }
+    if filter.is_some() {
+        fields.refuse("monitor_filter", "must not be combined with tags or monitors");
+    }
+    let (filter, limits) = fields.within("monitor_filter", |fields| {
+        (read(fields), fields.has("tags") || fields.has("monitors"))
+    });
+    if !limits && fields.has_object("monitor_filter") {
+        // If it were ignored, a new member would see all monitors.
         fields.refuse("monitor_filter", "must have tags or monitors");
     }
-    match filter {
-        Some(filter) => FilterDraft::Set(filter),
-        None if fields.is_null("monitor_filter") => FilterDraft::Remove,
-        None => FilterDraft::Unchanged,
-    }
+    filter.map_or(FilterDraft::Unchanged, FilterDraft::Set)
 }
 
 /// Reads the fields `tags` and `monitors`, of which one may be given.

@@ -257,6 +257,10 @@ both_databases! {
             (json!({"monitors": [web], "tags": "web"}), "monitors"),
             (json!({"tags": "web", "role": "editor"}), "role"),
             (json!({"monitor_filter": {}}), "monitor_filter"),
+            (json!({"monitor_filter": {"tag": ["web"]}}), "monitor_filter"),
+            (json!({"monitor_filter": {"tags": null}}), "monitor_filter"),
+            (json!({"monitor_filter": {"tags": ["web"]}, "tags": "web"}), "monitor_filter"),
+            (json!({"monitor_filter": "web"}), "monitor_filter"),
             (json!({"monitor_filter": {"tags": []}}), "monitor_filter.tags"),
         ] {
             let refused = ann.client.post("team/save", &add(limit.clone())).await;

@@ -372,6 +372,30 @@ both_databases! {
         assert_eq!(hooks[4].json()["type"], "monitor.steady");
     }
 
+    async fn the_steps_of_a_flapping_monitor_wait_while_it_is_off(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 120, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy, "flap_outages": 2, "flap_within": 3600})).await;
+        for status in ["down", "up", "down"] {
+            scene.report(&job, status).await;
+            scene.later(1).await;
+        }
+        let hooks = scene.receiver.wait_for_hooks(3).await;
+        assert_eq!(hooks[2].json()["type"], "monitor.flapping");
+        for (isactive, seconds) in [(false, 600), (true, 60)] {
+            let body = json!({"monitorid": job, "isactive": isactive});
+            scene.ann.client.post("monitor/save", &body).await.ok();
+            scene.later(0).await;
+            scene.later(seconds).await;
+        }
+        assert_eq!(scene.receiver.count(), 3, "half of the time has passed");
+        scene.later(70).await;
+        let event = scene.receiver.wait_for_hooks(4).await[3].json();
+        assert_eq!((&event["type"], &event["data"]["step"]), (&json!("alert.escalated"), &json!(2)));
+    }
+
     async fn members_who_may_not_see_a_monitor_are_not_notified_of_its_outages(setup: Setup) {
         let scene = Scene::new(setup).await;
         let (app, ann) = (&scene.app, &scene.ann);

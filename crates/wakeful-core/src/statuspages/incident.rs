@@ -359,10 +359,6 @@ impl Incident {
         }
         if self.status == IncidentStatus::Scheduled {
             self.started = self.settings.scheduled_for.unwrap_or(self.started);
-        } else if self.kind == IncidentKind::Maintenance && self.started == removed.display_at {
-            let has_begun = |update: &&Update| update.status != IncidentStatus::Scheduled;
-            let begun = self.updates.iter().rev().find(has_begun);
-            self.started = begun.map_or(self.started, |update| update.display_at);
         }
         self.derive_impact();
     }
@@ -687,6 +683,10 @@ mod tests {
         begun.post(update(200, InProgress, &[]), Millis(200)).unwrap();
         assert_eq!(begun.maintenance_span(Millis(500)), Some((Millis(200), Millis(500))));
         assert!(!begun.settings.cancelled);
+        // When it began stays known without the update that said so.
+        begun.post(update(300, Completed, &[]), Millis(300)).unwrap();
+        remove(&mut begun, 2);
+        assert_eq!(begun.maintenance_span(Millis(500)), Some((Millis(200), Millis(300))));
         one.post(update(200, Completed, &[]), Millis(200)).unwrap();
         assert!(one.settings.cancelled);
         assert_eq!(one.maintenance_span(Millis(500)), None);

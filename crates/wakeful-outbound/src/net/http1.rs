@@ -211,6 +211,9 @@ impl Http1Exchange {
             // An empty line has arrived, so the head must be complete.
             Ok(httparse::Status::Partial) | Err(_) => return Err(invalid()),
         };
+        if length > MAX_HEADER_BYTES {
+            return Err(too_many_headers());
+        }
         let status = parsed.code.and_then(|code| StatusCode::from_u16(code).ok());
         let status = status.ok_or_else(invalid)?;
         self.old = parsed.version == Some(0);

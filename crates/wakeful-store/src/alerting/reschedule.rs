@@ -81,7 +81,7 @@ impl Store {
     }
 }
 
-/// Makes the alert processor decide about the open outage of a monitor that was saved with
+/// Makes the alert processor decide about what a policy may escalate, of a monitor that was saved with
 /// another interval of reminders, or was turned on or off. Runs after the update of the monitor's
 /// row, because all transactions lock the two in this order.
 pub(crate) async fn reschedule_reminders(tx: &mut Tx, monitor: &Monitor) -> Result<()> {
@@ -89,8 +89,9 @@ pub(crate) async fn reschedule_reminders(tx: &mut Tx, monitor: &Monitor) -> Resu
     within!(*tx, |db| {
         sqlx::query(
             "update alerts
-             set remind_at = $2, due = $3, revision = revision + 1
-             where monitor_id = $1 and kind = 'outage' and ended is null",
+             set remind_at = case when kind = 'outage' then $2 else remind_at end, due = $3,
+                 revision = revision + 1
+             where monitor_id = $1 and kind in ('outage', 'flapping') and ended is null",
         )
         .bind(monitor.id.uuid())
         .bind(next.map(|span| monitor.modified.after(span).0))
@@ -101,14 +102,14 @@ pub(crate) async fn reschedule_reminders(tx: &mut Tx, monitor: &Monitor) -> Resu
     Ok(())
 }
 
-/// Makes the alert processor decide about the open outage of a monitor that was saved with
+/// Makes the alert processor decide about what a policy may escalate, of a monitor that was saved with
 /// another policy.
 pub(crate) async fn decide_again(tx: &mut Tx, monitor: &Monitor) -> Result<()> {
     within!(*tx, |db| {
         sqlx::query(
             "update alerts
              set due = $2, revision = revision + 1
-             where monitor_id = $1 and kind = 'outage' and ended is null",
+             where monitor_id = $1 and kind in ('outage', 'flapping') and ended is null",
         )
         .bind(monitor.id.uuid())
         .bind(monitor.modified.0)

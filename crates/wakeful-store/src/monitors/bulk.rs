@@ -565,14 +565,16 @@ impl TeamStore<'_> {
                      select unhex(value ->> 'id') as id, value ->> 'next' as next
                      from json_each($1))
                  update alerts
-                 set remind_at = r.next, due = $2, revision = revision + 1
+                 set remind_at = case when kind = 'outage' then r.next else remind_at end, due = $2,
+                     revision = revision + 1
                  from r
-                 where alerts.monitor_id = r.id and alerts.kind = 'outage'
+                 where alerts.monitor_id = r.id and alerts.kind in ('outage', 'flapping')
                  and alerts.ended is null",
             postgres: "update alerts
-                 set remind_at = r.next, due = $2, revision = revision + 1
+                 set remind_at = case when kind = 'outage' then r.next else remind_at end, due = $2,
+                     revision = revision + 1
                  from json_to_recordset(cast($1 as json)) as r(id uuid, next bigint)
-                 where alerts.monitor_id = r.id and alerts.kind = 'outage'
+                 where alerts.monitor_id = r.id and alerts.kind in ('outage', 'flapping')
                  and alerts.ended is null"
         )
     }

@@ -268,7 +268,7 @@ impl TeamStore<'_> {
     }
 
     /// Deletes a subscriber with everything about it; false if the page has no such one, or the
-    /// owner of an email address has unsubscribed: then an import could add it again.
+    /// owner of an email address, or a visitor, has unsubscribed: then an import could add it again.
     pub async fn delete_subscriber(
         &self,
         page: StatuspageId,
@@ -279,7 +279,7 @@ impl TeamStore<'_> {
         let deleted = within!(tx, |db| {
             sqlx::query(
                 "delete from subscribers where id = $1 and page_id = $2
-                 and (kind <> 'email' or ended is null)
+                 and (ended is null or (kind <> 'email' and source <> 'self'))
                  and exists (select 1 from statuspages p where p.id = $2 and p.team_id = $3)",
             )
             .bind(id.uuid())
