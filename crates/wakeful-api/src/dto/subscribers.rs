@@ -319,7 +319,7 @@ pub(crate) struct ImportAnswer {
     pub(crate) added: u32,
     /// Subscribed before.
     pub(crate) known: u32,
-    /// Unsubscribed before, or bouncing: their owners must confirm again.
+    /// Bouncing, also if deleted since, or unsubscribed before: their owners must confirm again.
     pub(crate) refused: u32,
 }
 

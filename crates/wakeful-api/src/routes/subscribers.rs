@@ -83,8 +83,8 @@ async fn list_subscribers(
 }
 
 /// Adds a subscriber, or changes what the one with the given `subscriberid` receives. Without
-/// `consent`, an email address must be confirmed by its owner; also with it, if the address was
-/// unsubscribed in the last 90 days or bounces.
+/// `consent`, an email address must be confirmed by its owner; also with it, if the address bounces,
+/// or was unsubscribed, or deleted while it bounced, in the last 90 days.
 #[utoipa::path(post, path = "/api/v1/statuspage/{pageid}/subscriber/save", tag = "Status pages", request_body = SaveSubscriberBody,
     params(("pageid" = String, Path, description = "The id of the status page")),
     responses(
@@ -109,8 +109,8 @@ async fn save_subscriber(
     Ok(Json(SubscriberAnswer { success: true, message: "Subscriber saved.", subscriber }))
 }
 
-/// Adds up to 1,000 subscribers whose consent the team has in writing. Addresses that were
-/// unsubscribed in the last 90 days, or bounce, are not added.
+/// Adds up to 1,000 subscribers whose consent the team has in writing. Addresses that bounce, or
+/// were unsubscribed, or deleted while they bounced, in the last 90 days, are not added.
 #[utoipa::path(post, path = "/api/v1/statuspage/{pageid}/subscribers/import", tag = "Status pages", request_body = ImportSubscribers,
     params(("pageid" = String, Path, description = "The id of the status page")),
     responses(
@@ -135,8 +135,9 @@ async fn import_subscribers(
     Ok(Json(ImportAnswer { success: true, message, added, known, refused }))
 }
 
-/// Deletes a subscriber with everything that is known about it. An email address whose owner has
-/// unsubscribed was deleted then; that it was unsubscribed is remembered for 90 days.
+/// Deletes a subscriber with everything that is known about it. Of an email address, or the webhook
+/// of a visitor, that was bouncing, a keyed digest is retained for 90 days, as of one that was
+/// unsubscribed: only its owner can subscribe it again. The record itself cannot be deleted.
 #[utoipa::path(delete, path = "/api/v1/statuspage/{pageid}/subscriber/{subscriberid}/delete", tag = "Status pages",
     params(
         ("pageid" = String, Path, description = "The id of the status page"),
@@ -145,7 +146,7 @@ async fn import_subscribers(
         (status = 200, description = "Deleted", body = Ack),
         (status = 403, description = "The caller is limited to some monitors", body = ErrorBody),
         (status = 404, description = "The team has no such status page, or the page no such subscriber", body = ErrorBody),
-        (status = 422, description = "The owner of the email address has unsubscribed", body = ErrorBody)))]
+        (status = 422, description = "It was unsubscribed, or deleted while it was bouncing, which is remembered", body = ErrorBody)))]
 async fn delete_subscriber(
     State(api): State<Api>,
     caller: Authorized<permission::Edit>,
@@ -154,8 +155,12 @@ async fn delete_subscriber(
     // An invalid page is one without this subscriber, like an unknown one.
     let page = path_id::parse(&pageid, "subscriber", StatuspageId::parse)?;
     let id = subscriber_id(&subscriberid)?;
-    api.engine().delete_subscriber(&caller, page, id).await?;
-    Ack::with_message("Subscriber deleted.")
+    let is_remembered = api.engine().delete_subscriber(&caller, page, id).await?;
+    Ack::with_message(if is_remembered {
+        "Subscriber deleted. Its owner must confirm before anything is sent to it again."
+    } else {
+        "Subscriber deleted."
+    })
 }
 
 /// Sends a sample of the emails that subscribers receive to the caller's own address.

@@ -291,6 +291,66 @@ both_databases! {
         assert_eq!(ann.client.post(&save, &hook).await.ok()["subscriber"]["state"], "active");
     }
 
+    async fn a_bouncing_address_that_was_deleted_is_restored_only_by_its_owner(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&app, &ann, json!({})).await;
+        let id = text(&page["pageid"]);
+        let (save, import) =
+            (format!("statuspage/{id}/subscriber/save"), format!("statuspage/{id}/subscribers/import"));
+        let bob = "bob@example.com";
+        let one = |address: &str| json!({"consent": true, "subscribers": [{"address": address}]});
+        assert_eq!(ann.client.post(&import, &one(bob)).await.ok()["added"], 1);
+        app.database.execute("update subscribers set state = 'bouncing', failures = 3").await;
+        let bouncing = listed(&ann, &page, "?state=bouncing").await["subscribers"][0].clone();
+        let delete = format!("statuspage/{id}/subscriber/{}/delete", text(&bouncing["subscriberid"]));
+        let deleted = ann.client.delete(&delete).await.ok();
+        assert!(text(&deleted["message"]).contains("must confirm"), "{deleted}");
+        let left = listed(&ann, &page, "").await["subscribers"][0].clone();
+        assert_eq!((&left["state"], &left["address"]), (&json!("unsubscribed"), &json!("")));
+        assert_eq!(ann.client.delete(&delete).await.wrong_fields(), ["subscriberid"]);
+
+        // Neither an import nor the team's consent makes it deliverable, also after it was asked.
+        let refused = async || {
+            for address in [bob, "BOB@Example.com"] {
+                let imported = ann.client.post(&import, &one(address)).await.ok();
+                assert_eq!((&imported["added"], &imported["refused"]), (&json!(0), &json!(1)));
+            }
+            assert_eq!(listed(&ann, &page, "").await["counts"]["active"], 0);
+        };
+        refused().await;
+        let saved = ann.client.post(&save, &json!({"address": bob, "consent": true})).await.ok();
+        assert_eq!(saved["subscriber"]["state"], "pending");
+        assert_eq!(ann.client.delete(&delete).await.wrong_fields(), ["subscriberid"]);
+        refused().await;
+
+        // Its owner subscribes and confirms; the link that the team has sent is no longer valid.
+        app.mails(bob, 1).await;
+        let visitor = app.anonymous();
+        let form = format!("email={bob}&incidents=on&maintenance=on");
+        post_form(&visitor, "/status/acme/subscribe", &form).await;
+        let mut confirmed = 0;
+        for mail in app.mails(bob, 2).await {
+            let answer = visitor.post_nothing(&link(&app, &mail, "confirm")).await;
+            confirmed += u32::from(answer.status == 200);
+        }
+        assert_eq!(confirmed, 1);
+        let restored = listed(&ann, &page, "").await["subscribers"][0].clone();
+        assert_eq!((&restored["state"], &restored["address"]), (&json!("active"), &json!(bob)));
+        incident(&ann, &component(&page, 0), "API down").await;
+        app.mails(bob, 3).await;
+
+        // The same protects the webhook of a visitor.
+        let hook = json!({"kind": "webhook", "address": "https://hooks.example.com/1"});
+        let stored = ann.client.post(&save, &hook).await.ok()["subscriber"].clone();
+        app.database
+            .execute("update subscribers set state = 'bouncing', source = 'self' where kind = 'webhook'")
+            .await;
+        let delete = format!("statuspage/{id}/subscriber/{}/delete", text(&stored["subscriberid"]));
+        ann.client.delete(&delete).await.ok();
+        assert_eq!(ann.client.post(&save, &hook).await.wrong_fields(), ["address"]);
+    }
+
     async fn a_team_cannot_add_strangers_without_end(setup: Setup) {
         let mut setup = setup;
         setup.settings.limits.added_subscribers_per_hour = 5;

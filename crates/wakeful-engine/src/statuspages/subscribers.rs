@@ -27,8 +27,8 @@ use wakeful_core::token::{Digest, Kind};
 use wakeful_outbound::mail::MailSession;
 use wakeful_outbound::notify::statuspage::{self, News, PageEnvelope, Subscription};
 use wakeful_store::{
-    AddSubscriberOutcome, Confirmation, Imported, Mail, SubscriberCounts, SubscriberDigests,
-    SubscriberQuery, UpdateDeliveries,
+    AddSubscriberOutcome, Confirmation, DeleteSubscriberOutcome, Imported, Mail, SubscriberCounts,
+    SubscriberDigests, SubscriberQuery, UpdateDeliveries,
 };
 
 use super::snapshots::Served;
@@ -245,22 +245,28 @@ impl Engine {
         }
     }
 
+    /// Deletes a subscriber. True if it was bouncing and is remembered, without its address:
+    /// nothing is sent to it until its owner has confirmed.
     pub async fn delete_subscriber(
         &self,
         caller: &Authorized<permission::Edit>,
         page: StatuspageId,
         id: SubscriberId,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         require_all_monitors(caller)?;
         let team = self.store().team(caller.team_access());
-        if team.delete_subscriber(page, id, &self.audit(caller)).await? {
-            Ok(())
-        } else if team.subscriber(page, id).await?.is_some() {
-            let why = "has unsubscribed; this is remembered for 90 days, without the address";
-            Err(Error::Refused { field: "subscriberid", why: why.to_owned() })
-        } else {
-            Err(Error::NotFound("subscriber"))
+        let by = self.audit(caller);
+        match team.delete_subscriber(page, id, self.now(), &by).await? {
+            DeleteSubscriberOutcome::Deleted => return Ok(false),
+            DeleteSubscriberOutcome::Remembered => return Ok(true),
+            DeleteSubscriberOutcome::Unchanged => {}
         }
+        if team.subscriber(page, id).await?.is_none() {
+            return Err(Error::NotFound("subscriber"));
+        }
+        let why = "was unsubscribed, or deleted while it rejected messages; this is remembered for \
+                   90 days, without the address";
+        Err(Error::Refused { field: "subscriberid", why: why.to_owned() })
     }
 
     /// Sends a sample of the emails of a page to the caller.

@@ -28,6 +28,14 @@ macro_rules! subscriber_columns {
 }
 pub(super) use subscriber_columns;
 
+/// What ends a subscription, except the time at which it ended: the digest of the address remains.
+macro_rules! end_subscription {
+    () => {
+        "state = 'unsubscribed', address = null, secret = null, token = null, token_until = null"
+    };
+}
+pub(super) use end_subscription;
+
 from_row!(SubscriberRow, |row| {
     let decode = |error| sqlx::Error::Decode(Box::new(error));
     Self {

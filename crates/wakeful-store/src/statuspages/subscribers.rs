@@ -7,10 +7,10 @@ use wakeful_core::statuspages::subscriber::{Subscriber, SubscriberKind, Subscrib
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use super::subscriber_rows::{SubscriberRow, subscriber_columns};
+use super::subscriber_rows::{SubscriberRow, end_subscription, subscriber_columns};
 use super::subscriptions::{NewSubscriber, change_settings};
 use crate::accounts::team::lock_team;
-use crate::dialect::{read, within};
+use crate::dialect::{Tx, read, within};
 use crate::{AuditContext, Mail, NewEntry, Result, TeamStore};
 
 /// Subscribers that are read at a time when they are searched: their addresses are sealed.
@@ -91,12 +91,22 @@ pub enum AddSubscriberOutcome {
     Missing,
 }
 
+/// The outcome of deleting a subscriber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeleteSubscriberOutcome {
+    Deleted,
+    /// It was bouncing: its address is deleted, and only its owner can subscribe it again.
+    Remembered,
+    /// The page has no such one, or it ended before, which is remembered.
+    Unchanged,
+}
+
 /// What became of the subscribers of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     pub added: u32,
     pub known: u32,
-    /// Unsubscribed before, or bouncing.
+    /// Bouncing, also if deleted since, or unsubscribed before.
     pub refused: u32,
 }
 
@@ -267,19 +277,22 @@ impl TeamStore<'_> {
         Ok(true)
     }
 
-    /// Deletes a subscriber with everything about it; false if the page has no such one, or the
-    /// owner of an email address, or a visitor, has unsubscribed: then an import could add it again.
+    /// Deletes a subscriber with everything about it. Of an email address, or the webhook of a
+    /// visitor, that was bouncing, the digest is retained, as of one that was unsubscribed; else an
+    /// import could make it deliverable again without its owner.
     pub async fn delete_subscriber(
         &self,
         page: StatuspageId,
         id: SubscriberId,
+        now: Millis,
         by: &AuditContext,
-    ) -> Result<bool> {
+    ) -> Result<DeleteSubscriberOutcome> {
         let mut tx = self.begin().await?;
         let deleted = within!(tx, |db| {
             sqlx::query(
                 "delete from subscribers where id = $1 and page_id = $2
-                 and (ended is null or (kind <> 'email' and source <> 'self'))
+                 and ((ended is null and state <> 'bouncing')
+                      or (kind <> 'email' and source <> 'self'))
                  and exists (select 1 from statuspages p where p.id = $2 and p.team_id = $3)",
             )
             .bind(id.uuid())
@@ -289,12 +302,53 @@ impl TeamStore<'_> {
             .await
             .map(|done| done.rows_affected() == 1)
         })?;
-        if deleted {
-            let entry = NewEntry::new(Action::SubscriberDelete, object(id), Vec::new());
-            self.store.write_entry(&mut tx, by, &entry).await?;
-            tx.commit().await?;
+        let outcome = if deleted {
+            DeleteSubscriberOutcome::Deleted
+        } else if self.end_bouncing(&mut tx, page, id, now).await? {
+            DeleteSubscriberOutcome::Remembered
+        } else {
+            return Ok(DeleteSubscriberOutcome::Unchanged);
+        };
+        let entry = NewEntry::new(Action::SubscriberDelete, object(id), Vec::new());
+        self.store.write_entry(&mut tx, by, &entry).await?;
+        tx.commit().await?;
+        Ok(outcome)
+    }
+
+    /// Deletes what is known about a subscriber that bounces, except the digest of its address;
+    /// false if the page has no such one, or it ended before.
+    async fn end_bouncing(
+        &self,
+        tx: &mut Tx,
+        page: StatuspageId,
+        id: SubscriberId,
+        now: Millis,
+    ) -> Result<bool> {
+        let ended = within!(*tx, |db| {
+            sqlx::query(concat!(
+                "update subscribers set ",
+                end_subscription!(),
+                ", ended = $4 where id = $1 and page_id = $2 and ended is null
+                 and exists (select 1 from statuspages p where p.id = $2 and p.team_id = $3)"
+            ))
+            .bind(id.uuid())
+            .bind(page.uuid())
+            .bind(self.team.uuid())
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        if ended {
+            // What servers have answered may contain the address.
+            within!(*tx, |db| {
+                sqlx::query("delete from statuspage_deliveries where subscriber_id = $1")
+                    .bind(id.uuid())
+                    .execute(db)
+                    .await?;
+            });
         }
-        Ok(deleted)
+        Ok(ended)
     }
 }
 

@@ -9,7 +9,9 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use zeroize::Zeroizing;
 
-use super::subscriber_rows::{SubscriberRow, sealed_address, sealed_secret, subscriber_columns};
+use super::subscriber_rows::{
+    SubscriberRow, end_subscription, sealed_address, sealed_secret, subscriber_columns,
+};
 use super::subscribers::{AddSubscriberOutcome, Confirmation};
 use crate::accounts::team::lock_team;
 use crate::deletion::deleted_pages;
@@ -126,12 +128,11 @@ impl Store {
     pub async fn unsubscribe(&self, id: SubscriberId, now: Millis) -> Result<()> {
         let mut tx = self.begin().await?;
         within!(tx, |db| {
-            sqlx::query(
-                "update subscribers
-                 set state = 'unsubscribed', address = null, secret = null, token = null,
-                     token_until = null, ended = $2
-                 where id = $1 and state <> 'unsubscribed'",
-            )
+            sqlx::query(concat!(
+                "update subscribers set ",
+                end_subscription!(),
+                ", ended = $2 where id = $1 and state <> 'unsubscribed'"
+            ))
             .bind(id.uuid())
             .bind(now.0)
             .execute(&mut *db)
@@ -158,12 +159,11 @@ impl Store {
         })?;
         // Their owners were asked again, and did not confirm.
         write!(self, |db| {
-            sqlx::query(
-                "update subscribers
-                 set state = 'unsubscribed', address = null, secret = null, token = null,
-                     token_until = null
-                 where state = 'pending' and token_until <= $1 and ended is not null",
-            )
+            sqlx::query(concat!(
+                "update subscribers set ",
+                end_subscription!(),
+                " where state = 'pending' and token_until <= $1 and ended is not null"
+            ))
             .bind(now.0)
             .execute(db)
             .await

@@ -298,8 +298,8 @@ const refusals: ServiceMessages["refusals"] = [
     "Diese Adresse wurde abgemeldet oder lehnt Nachrichten ab. Der Inhaber muss sie selbst wieder anmelden.",
   ],
   [
-    "has unsubscribed; this is remembered for 90 days, without the address",
-    "Dieser Abonnent hat sich abgemeldet. Das wird 90 Tage lang gespeichert.",
+    "was unsubscribed, or deleted while it rejected messages; this is remembered for 90 days, without the address",
+    "Dieser Abonnent wurde abgemeldet, oder gelöscht, als er unzustellbar war. Das wird 90 Tage lang gespeichert.",
   ],
   ["must be a member who may see the monitor", "Wählen Sie ein Mitglied, das den Monitor sehen darf."],
   [

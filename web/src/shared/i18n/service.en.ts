@@ -265,8 +265,8 @@ const refusals: ServiceMessages["refusals"] = [
     "This address was unsubscribed or rejects messages. Its owner must subscribe again.",
   ],
   [
-    "has unsubscribed; this is remembered for 90 days, without the address",
-    "This subscriber has unsubscribed, which is remembered for 90 days.",
+    "was unsubscribed, or deleted while it rejected messages; this is remembered for 90 days, without the address",
+    "This subscriber was unsubscribed, or deleted while it was bouncing, which is remembered for 90 days.",
   ],
   ["must be a member who may see the monitor", "Choose a member who may see the monitor."],
   ["must select fewer monitors: this would change too much at once", "Select fewer monitors: this would change too much at once."],

@@ -147,8 +147,8 @@ function Row({ subscriber, pageid, edit }: RowProps) {
   const { kind, state, source, created, last_delivery, failures } = subscriber;
   const address = subscriber.address || texts.erased;
   const mayChange = state !== "unsubscribed";
-  // That an address was unsubscribed is remembered.
-  const mayDelete = mayChange || kind !== "email";
+  // That an address was unsubscribed, or the webhook of a visitor, is remembered.
+  const mayDelete = mayChange || (kind !== "email" && source !== "self");
   return (
     <>
       <ListRow
