@@ -78,7 +78,7 @@ fn sentence(view: &View<'_>, component: &Component) -> String {
     let Some(uptime) = shown.or_else(of_days) else {
         return fill(m.bars_no_data, &[("days", &number)]);
     };
-    let percent = uptime.percent(view.page.display.decimals);
+    let percent = view.percent(&uptime);
     let pattern = match bad {
         0 => m.bars_good,
         1 => m.bars_one,

@@ -216,12 +216,7 @@ pub(super) fn component(
     let v = View::new(snapshot, context.language, context.base);
     let times = figures.and_then(|figures| figures.response_times.as_deref());
     let chart = times.filter(|times| !times.is_empty()).map(|times| {
-        let label = format!(
-            "{}: {}, {}",
-            v.m.response_times,
-            v.m.median,
-            v.fill(v.m.percentile, "percent", "95")
-        );
+        let label = format!("{}: {}, {}", v.m.response_times, v.m.median, v.percentile());
         bars::response_chart(times, &label)
     });
     let outages = figures.and_then(|figures| figures.outages.as_ref()).map(|outages| {
@@ -253,7 +248,7 @@ pub(super) fn component(
 fn periods(v: &View<'_>, component: &Component) -> Vec<(String, String)> {
     let Some(figures) = &component.uptime else { return Vec::new() };
     let written = |uptime: Option<Uptime>| match uptime {
-        Some(uptime) => format!("{}%", uptime.percent(v.page.display.decimals)),
+        Some(uptime) => v.percent(&uptime),
         None => v.m.no_data.to_owned(),
     };
     let days = |days: &str| v.fill(v.m.last_days, "days", days);
@@ -303,6 +298,11 @@ impl<'a> View<'a> {
         bars::svg(self, component)
     }
 
+    /// The label of the response time that 95% of all checks stay below.
+    fn percentile(&self) -> String {
+        self.fill(self.m.percentile, "percent", &self.m.percentage("95"))
+    }
+
     // Askama passes references.
 
     fn status_class(&self, status: &ComponentStatus) -> &'static str {
@@ -333,8 +333,8 @@ impl<'a> View<'a> {
         self.m.day(*color)
     }
 
-    fn percent(&self, uptime: &Uptime) -> String {
-        uptime.percent(self.page.display.decimals)
+    pub(super) fn percent(&self, uptime: &Uptime) -> String {
+        self.m.uptime_percentage(*uptime, self.page.display.decimals)
     }
 
     fn day_of(&self, date: &Date) -> String {

@@ -152,7 +152,7 @@ fn the_front_page_shows_everything_in_its_language() {
     for shown in [
         "<h1>Teilweiser Ausfall</h1>",
         "Langsame &lt;Anfragen&gt;",
-        "90 Tage, 99.996 % verfügbar, Ausfälle an 2 Tagen",
+        "90 Tage, 99,996\u{a0}% verfügbar, Ausfälle an 2 Tagen",
         "<span lang=\"en\" dir=\"ltr\">New disks</span>",
         "href=\"/status/acme/history?lang=de\"",
         "19. November 2026, 12:06 CET",

@@ -211,8 +211,7 @@ impl<'a> View<'a> {
     pub(super) fn uptime(&self, component: &Component) -> Option<Cow<'static, str>> {
         let figures = component.uptime.as_ref()?;
         let Some(uptime) = figures.shown else { return Some(self.m.no_data.into()) };
-        let percent = uptime.percent(self.page.display.decimals);
-        Some(self.fill(self.m.uptime_of, "percent", &percent).into())
+        Some(self.fill(self.m.uptime_of, "percent", &self.percent(&uptime)).into())
     }
 
     pub(super) fn certificate(&self, component: &Component) -> Option<String> {

@@ -17,7 +17,9 @@ use std::time::Duration;
 pub use subscriptions::Subscriptions;
 
 use super::Language;
-use super::snapshot::{ComponentStatus, DayColor, Impact, IncidentStatus, Indicator, PageStatus};
+use super::snapshot::{
+    ComponentStatus, DayColor, Impact, IncidentStatus, Indicator, PageStatus, Uptime,
+};
 use crate::calendar::zone::Zone;
 use crate::time::Millis;
 
@@ -73,7 +75,7 @@ pub struct Messages {
     /// `{from}`, `{to}`
     pub window: &'static str,
 
-    // Bars and figures.
+    // Bars and figures. Percentages are written with their sign.
     /// `{days}`
     pub days_ago: &'static str,
     pub today: &'static str,
@@ -149,7 +151,10 @@ pub struct Messages {
     /// `{status}`
     pub changed: &'static str,
 
-    // Dates and durations.
+    // Numbers, dates and durations.
+    pub decimal_separator: &'static str,
+    /// `{number}`
+    pub percent_format: &'static str,
     pub months: [&'static str; 12],
     /// `{day}`, `{month}`, `{year}`
     pub date_format: &'static str,
@@ -241,6 +246,17 @@ impl Messages {
             DayColor::Some => self.day_some,
             DayColor::Out => self.day_out,
         }
+    }
+
+    /// A percentage with so many decimals (at most 4), rounded down, such as `99.982%`.
+    pub fn uptime_percentage(&self, uptime: Uptime, decimals: u8) -> String {
+        self.percentage(&uptime.percent(decimals))
+    }
+
+    /// A number that is written with a point, such as `99.9`, as a percentage of the language.
+    pub fn percentage(&self, number: &str) -> String {
+        let number = number.replace('.', self.decimal_separator);
+        fill(self.percent_format, &[("number", &number)])
     }
 
     /// Such as `November 18, 2026`.

@@ -15,6 +15,25 @@ fn times_and_durations_are_written_in_every_language() {
 }
 
 #[test]
+fn percentages_are_written_as_the_language_writes_them() {
+    let uptime = Uptime::of(99_950, 50).expect("data");
+    for (language, with_decimals, without) in [
+        (Language::English, "99.950%", "99%"),
+        (Language::German, "99,950\u{a0}%", "99\u{a0}%"),
+        (Language::French, "99,950\u{202f}%", "99\u{202f}%"),
+        (Language::Spanish, "99,950\u{a0}%", "99\u{a0}%"),
+        (Language::Dutch, "99,950%", "99%"),
+        (Language::Portuguese, "99,950%", "99%"),
+        (Language::Japanese, "99.950%", "99%"),
+        (Language::Arabic, "99.950%", "99%"),
+    ] {
+        let messages = language.messages();
+        assert_eq!(messages.uptime_percentage(uptime, 3), with_decimals, "{language}");
+        assert_eq!(messages.uptime_percentage(uptime, 0), without, "{language}");
+    }
+}
+
+#[test]
 fn every_language_uses_the_same_placeholders() {
     let placeholders = |text: &str| {
         let mut found: Vec<String> = text
@@ -42,6 +61,7 @@ fn every_language_uses_the_same_placeholders() {
             m.as_of,
             m.delayed_since,
             m.changed,
+            m.percent_format,
             m.date_format,
             m.month_format,
             m.time_format,
