@@ -76,9 +76,39 @@ both_databases! {
             ("up", "API works again. We are monitoring the situation.", "Schnittstelle funktioniert wieder. Wir beobachten die Lage."),
         ] {
             report(&ann.client, &one, to).await;
-            let newest = step(&app, &ann, 40).await[0]["updates"][0].clone();
+            let incident = step(&app, &ann, 40).await[0].clone();
+            let newest = &incident["updates"][0];
             assert_eq!((&newest["body"], &newest["texts"]["de"]["body"]), (&json!(body), &json!(german)));
+            let titles = json!({"de": {"title": "Schnittstelle"}});
+            assert_eq!((&incident["title"], &incident["texts"]), (&json!("API"), &titles));
         }
+    }
+
+    async fn what_a_person_changes_of_an_automatic_text_applies_to_every_language(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let page = page(&ann, json!([{"name": "API", "monitors": [one], "texts": {"de": {"name": "Schnittstelle"}}}])).await;
+        set_rules(&ann, &page, json!([{"mode": "publish"}])).await;
+        report(&ann.client, &one, "down").await;
+        let opened = step(&app, &ann, 40).await[0].clone();
+        let (id, update) = (text(&opened["incidentid"]), &opened["updates"][0]["updateid"]);
+        let edit = async |body: Value| {
+            let path = format!("incident/{id}/update/save");
+            ann.client.post(&path, &body).await.ok()["incident"].clone()
+        };
+        let kept = edit(json!({"updateid": update, "notify": false})).await;
+        assert_eq!(kept["updates"][0]["texts"], opened["updates"][0]["texts"]);
+        let edited = edit(json!({"updateid": update, "body": "A disk is full."})).await;
+        assert_eq!(edited["updates"][0]["texts"], json!({}));
+        let german = json!({"de": {"body": "Die Festplatte war voll."}});
+        edit(json!({"updateid": update, "texts": german})).await;
+        let edited = edit(json!({"updateid": update, "body": "The disk was full.", "texts": german})).await;
+        assert_eq!(edited["updates"][0]["texts"], german);
+        assert_eq!(edited["texts"], json!({"de": {"title": "Schnittstelle"}}));
+        let renamed = json!({"incidentid": id, "title": "Uploads fail"});
+        let renamed = ann.client.post("incident/save", &renamed).await.ok()["incident"].clone();
+        assert_eq!((&renamed["title"], &renamed["texts"]), (&json!("Uploads fail"), &json!({})));
     }
 
     async fn all_updates_of_a_rule_notify_nobody_if_it_says_so(setup: Setup) {

@@ -1,12 +1,13 @@
 //! Automatic incidents: the rules of status pages open, extend and resolve incidents. The leader
 //! makes the steps; the state of a rule and its incident are written in one transaction.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{ComponentId, IncidentId, MonitorId};
+use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::automatic::AutomaticText;
 use wakeful_core::statuspages::incident::{
     Incident, IncidentSettings, IncidentSource, IncidentState, NamedComponent, NewUpdate,
@@ -174,8 +175,8 @@ impl Engine {
         };
         let started = first.since;
         let named = named(page, down, &components);
-        let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
-        let (mut title, mut body, mut texts) = (names.join(", "), String::new(), Texts::new());
+        let (mut title, mut titles) = titles(page, &named);
+        let (mut body, mut texts) = (String::new(), Texts::new());
         let (mut impact, mut status) = (settings.impact, IncidentStatus::Investigating);
         let template = match settings.template {
             Some(id) => self.shown_team(page).incident_template(id).await?,
@@ -195,6 +196,7 @@ impl Engine {
             // A template that fails leaves the built-in text.
             if let Ok(rendered) = rendered {
                 (title, body) = rendered;
+                titles.clear();
             }
             impact = impact.or(template.impact);
             // The rule resolves it.
@@ -207,7 +209,7 @@ impl Engine {
             let names = |language| page.component_names(&named, language);
             (body, texts) = AutomaticText::NotAvailable.texts("body", names);
         }
-        title.truncate(title.floor_char_boundary(255));
+        let title = shortened(title);
         let state = match settings.mode {
             RuleMode::Draft => IncidentState::Draft,
             RuleMode::Publish => IncidentState::Published,
@@ -220,7 +222,11 @@ impl Engine {
             state,
             status: IncidentStatus::Investigating,
             impact: Impact::None,
-            settings: IncidentSettings { impact_override: impact, ..IncidentSettings::default() },
+            settings: IncidentSettings {
+                texts: titles,
+                impact_override: impact,
+                ..IncidentSettings::default()
+            },
             source: IncidentSource::Rule,
             rule: Some(active.rule.id),
             started,
@@ -379,6 +385,24 @@ fn named(
         Some(NamedComponent { id: *id, page: page.id, name, status: found.status })
     };
     components.iter().filter_map(named).collect()
+}
+
+/// A title that names the components, and its translations where they have other names.
+fn titles(page: &StatusPage, named: &[NamedComponent]) -> (String, Texts) {
+    let title = |language: Language| page.component_names(named, language);
+    let default = title(page.settings.language);
+    let translated = |language: &Language| {
+        let text = Some(title(*language)).filter(|text| *text != default)?;
+        Some((*language, BTreeMap::from([("title".to_owned(), shortened(text))])))
+    };
+    let translations = Language::ALL.iter().filter_map(translated).collect();
+    (default, translations)
+}
+
+/// A title that is not too long.
+fn shortened(mut title: String) -> String {
+    title.truncate(title.floor_char_boundary(255));
+    title
 }
 
 /// The same outage and rule always yield the same incident.

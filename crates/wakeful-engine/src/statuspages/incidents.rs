@@ -669,6 +669,13 @@ impl Engine {
             incident.started = draft.settings.scheduled_for.unwrap_or(incident.started);
         }
         incident.settings = draft.settings;
+        // The translations of an automatic title say what it no longer says.
+        if before.source == IncidentSource::Rule
+            && incident.title != before.title
+            && incident.settings.texts == before.settings.texts
+        {
+            incident.settings.texts.clear();
+        }
         incident.derive_impact();
         incident.modified = self.now();
         let same = Incident { modified: before.modified, ..incident.clone() };
@@ -807,7 +814,12 @@ fn edit_update(
     }
     let before = update.clone();
     update.body = draft.body.clone().unwrap_or_else(|| update.body.clone());
-    update.settings.texts = draft.texts.clone().unwrap_or_else(|| update.settings.texts.clone());
+    if let Some(texts) = &draft.texts {
+        update.settings.texts = texts.clone();
+    } else if update.by_rule && update.body != before.body {
+        // The translations of an automatic text say what it no longer says.
+        update.settings.texts.clear();
+    }
     update.settings.notify = draft.notify.unwrap_or(update.settings.notify);
     update.display_at = draft.display_at.unwrap_or(update.display_at);
     if *update != before {
