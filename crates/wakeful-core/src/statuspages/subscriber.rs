@@ -30,7 +30,7 @@ pub const MAX_IMPORTED: usize = 1_000;
 pub const CONFIRM_WITHIN: Duration = Duration::from_secs(86_400);
 /// The most emails a day that ask one address for a confirmation.
 pub const MAX_CONFIRMATIONS: i64 = 3;
-/// How long an address that was unsubscribed is not imported again.
+/// How long an address that was unsubscribed, or deleted while it bounced, is not imported again.
 pub const REMEMBERED_FOR: Duration = Duration::from_secs(90 * 86_400);
 /// How long what was sent can be looked up.
 pub const DELIVERIES_RETAINED: Duration = Duration::from_secs(90 * 86_400);
