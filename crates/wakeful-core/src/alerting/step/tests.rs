@@ -1228,6 +1228,48 @@ fn time_without_steps_for_two_reasons_counts_once() {
 }
 
 #[test]
+fn steps_that_an_earlier_version_stopped_continue_where_the_acknowledgement_stopped_them() {
+    // It has not recorded that they stopped, after 100 s of 600 s.
+    let begin = || {
+        let mut scene = Scene::escalating(&[0, 600], 0, 60);
+        scene.checked(0);
+        scene.obey(&acknowledge(), 100);
+        let position = scene.state.escalation.as_mut().expect("a position");
+        assert_eq!(position.stopped_since.take(), Some(at(100)));
+        scene
+    };
+    let unacknowledge = order(Action::Unacknowledge);
+    let mut scene = begin();
+    scene.obey(&unacknowledge, 1_500);
+    scene.due_at(Some(2_000));
+
+    let mut scene = begin();
+    scene.context.cover = Some(window(1, Some(1_000)));
+    scene.checked(200);
+    scene.context.cover = None;
+    scene.checked(1_000);
+    scene.obey(&unacknowledge, 1_500);
+    scene.due_at(Some(2_000));
+
+    let mut scene = begin();
+    scene.context.suspended_at = Some(at(200));
+    scene.decide(None, 200);
+    scene.context.suspended_at = None;
+    scene.checked(1_000);
+    scene.obey(&unacknowledge, 1_500);
+    scene.due_at(Some(2_000));
+
+    // It has also paused them, after the acknowledgement or before it.
+    for (paused, due) in [(200, 2_000), (50, 2_050)] {
+        let mut scene = begin();
+        scene.state.paused_at = Some(at(paused));
+        scene.checked(1_000);
+        scene.obey(&unacknowledge, 1_500);
+        scene.due_at(Some(due));
+    }
+}
+
+#[test]
 fn an_outage_soon_after_an_acknowledged_one_is_reported_by_one_step() {
     let begin = |after: &[u32]| {
         let mut scene = after_acknowledged(3 * MINUTE);
