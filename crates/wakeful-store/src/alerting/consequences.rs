@@ -1,6 +1,7 @@
 //! What a decision changes besides its alert: the alert about flapping that opens in its place,
 //! the time that counts as unreachable, and the alerts that it suppresses, pauses or releases.
 
+use std::collections::HashSet;
 use wakeful_core::alerting::alert::AlertKind;
 use wakeful_core::alerting::step::Unreachable;
 use wakeful_core::id::{AlertId, MonitorId};
@@ -9,9 +10,8 @@ use wakeful_core::token::Digest;
 
 use super::decisions::{AlertDecision, NewAlert};
 use super::maintenance_clock::COMPACTED_AFTER;
-use crate::dialect::{Tx, either, within};
+use crate::dialect::{Tx, within};
 use crate::history::record::new_alert_rows;
-use crate::monitors::id_array;
 use crate::{Result, Store};
 
 impl Store {
@@ -38,48 +38,24 @@ impl Store {
                 write_unreachable(tx, alert.id, alert.facts.monitor, change, now).await?;
             }
         }
+        Ok(())
+    }
+
+    /// What depends on these decisions is decided about again, once they are written.
+    pub(super) async fn wake_after(
+        &self,
+        decisions: &[AlertDecision],
+        written: &HashSet<AlertId>,
+        now: Millis,
+    ) {
         let woken = |is_flapping: bool| {
-            let waking = decisions.iter().filter(|decision| decision.wakes);
-            let facts = waking.map(|decision| &decision.alert.facts);
+            let is_waking = |one: &&AlertDecision| one.wakes && written.contains(&one.alert.id);
+            let facts = decisions.iter().filter(is_waking).map(|decision| &decision.alert.facts);
             let chosen = facts.filter(|facts| (facts.kind == AlertKind::Flapping) == is_flapping);
             chosen.map(|facts| facts.monitor).collect::<Vec<MonitorId>>()
         };
-        self.wake_suppressed(tx, &woken(true), now).await?;
-        self.wake_dependents(tx, &woken(false), now).await
-    }
-
-    /// The alerts that the flapping of these monitors has suppressed are due now.
-    async fn wake_suppressed(
-        &self,
-        tx: &mut Tx,
-        monitors: &[MonitorId],
-        now: Millis,
-    ) -> Result<()> {
-        if monitors.is_empty() {
-            return Ok(());
-        }
-        let sql = either!(
-            self,
-            sqlite: "update alerts
-                 set due = $2, revision = revision + 1
-                 where monitor_id in (select unhex(value) from json_each($1))
-                 and status = 'suppressed' and ended is null and due > $2",
-            postgres: "with locked as (
-                     select id from alerts
-                     where monitor_id in (
-                         select cast(value as uuid)
-                         from json_array_elements_text(cast($1 as json)))
-                     and status = 'suppressed' and ended is null and due > $2
-                     order by id
-                     for no key update)
-                 update alerts
-                 set due = $2, revision = revision + 1
-                 where id in (select id from locked)"
-        );
-        within!(*tx, |db| {
-            sqlx::query(sql).bind(id_array(monitors)).bind(now.0).execute(db).await?;
-        });
-        Ok(())
+        self.wake_suppressed(&woken(true), now).await;
+        self.wake_dependents(&woken(false), now).await;
     }
 }
 

@@ -99,8 +99,12 @@ impl Store {
         decisions: &[AlertDecision],
         now: Millis,
     ) -> Result<HashSet<AlertId>> {
-        let (_guard, tx) = self.begin_lazily().await?;
-        self.write_decisions_within(tx, decisions, None, now).await
+        let written = {
+            let (_guard, tx) = self.begin_lazily().await?;
+            self.write_decisions_within(tx, decisions, None, now).await?
+        };
+        self.wake_after(decisions, &written, now).await;
+        Ok(written)
     }
 
     /// Writes the decisions that follow from a user's action, with its entry in the audit log:
@@ -113,7 +117,11 @@ impl Store {
     ) -> Result<bool> {
         let tx = self.begin().await?;
         let written = self.write_decisions_within(tx, decisions, Some(record), now).await?;
-        Ok(written.len() == decisions.len())
+        let is_done = written.len() == decisions.len();
+        if is_done {
+            self.wake_after(decisions, &written, now).await;
+        }
+        Ok(is_done)
     }
 
     async fn write_decisions_within(

@@ -227,9 +227,6 @@ impl TeamStore<'_> {
         } else if before.policy != monitor.policy.map(PolicyId::uuid) {
             decide_again(&mut tx, monitor).await?;
         }
-        if before.isactive != monitor.isactive {
-            self.store.wake_dependents(&mut tx, &[monitor.id], monitor.modified).await?;
-        }
         if before.spec != sealed.spec {
             // The certificate may belong to another target.
             delete_certificate(&mut tx, monitor.id).await?;
@@ -259,6 +256,9 @@ impl TeamStore<'_> {
         let entry = NewEntry::new(Action::MonitorUpdate, object(monitor), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
+        if before.isactive != monitor.isactive {
+            self.store.wake_dependents(&[monitor.id], monitor.modified).await;
+        }
         Ok(SaveOutcome::Done)
     }
 }
