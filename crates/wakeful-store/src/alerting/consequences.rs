@@ -1,7 +1,6 @@
 //! What a decision changes besides its alert: the alert about flapping that opens in its place,
 //! the time that counts as unreachable, and the alerts that it suppresses, pauses or releases.
 
-use std::collections::HashSet;
 use wakeful_core::alerting::alert::AlertKind;
 use wakeful_core::alerting::step::Unreachable;
 use wakeful_core::id::{AlertId, MonitorId};
@@ -10,18 +9,19 @@ use wakeful_core::token::Digest;
 
 use super::decisions::{AlertDecision, NewAlert};
 use super::maintenance_clock::COMPACTED_AFTER;
+use super::reschedule::Waking;
 use crate::dialect::{Tx, within};
 use crate::history::record::new_alert_rows;
 use crate::{Result, Store};
 
 impl Store {
-    /// Written in the transaction of the decisions.
+    /// Written in the transaction of the decisions. Returns what is left for `wake_rest`.
     pub(super) async fn write_consequences(
         &self,
         tx: &mut Tx,
         decisions: &[&AlertDecision],
         now: Millis,
-    ) -> Result<()> {
+    ) -> Result<Vec<Waking>> {
         let opened: Vec<&NewAlert> =
             decisions.iter().filter_map(|decision| decision.opens.as_ref()).collect();
         if !opened.is_empty() {
@@ -38,24 +38,15 @@ impl Store {
                 write_unreachable(tx, alert.id, alert.facts.monitor, change, now).await?;
             }
         }
-        Ok(())
-    }
-
-    /// What depends on these decisions is decided about again, once they are written.
-    pub(super) async fn wake_after(
-        &self,
-        decisions: &[AlertDecision],
-        written: &HashSet<AlertId>,
-        now: Millis,
-    ) {
         let woken = |is_flapping: bool| {
-            let is_waking = |one: &&AlertDecision| one.wakes && written.contains(&one.alert.id);
-            let facts = decisions.iter().filter(is_waking).map(|decision| &decision.alert.facts);
+            let waking = decisions.iter().filter(|decision| decision.wakes);
+            let facts = waking.map(|decision| &decision.alert.facts);
             let chosen = facts.filter(|facts| (facts.kind == AlertKind::Flapping) == is_flapping);
             chosen.map(|facts| facts.monitor).collect::<Vec<MonitorId>>()
         };
-        self.wake_suppressed(&woken(true), now).await;
-        self.wake_dependents(&woken(false), now).await;
+        let suppressed = self.wake_suppressed(tx, &woken(true), now).await?;
+        let dependents = self.wake_dependents(tx, &woken(false), now).await?;
+        Ok(suppressed.into_iter().chain(dependents).collect())
     }
 }
 
