@@ -576,11 +576,11 @@ impl<'a> Decision<'a> {
                 let by = Suppressed { reason, id, name, since: self.now, until };
                 self.note(NoteKind::Paused, by.describe());
             }
-            self.stop_escalation(self.state.paused_at.unwrap_or(self.now));
+            self.pause_escalation(self.state.paused_at.unwrap_or(self.now));
             return Some(self.end_of(until));
         }
         if let Some(since) = self.state.paused_at.take() {
-            self.stop_escalation(since);
+            self.pause_escalation(since);
             let span = self.now.since(since);
             self.state.reminder_at = self.state.reminder_at.map(|at| at.after(span));
             self.note(NoteKind::Resumed, "");
@@ -596,7 +596,7 @@ impl<'a> Decision<'a> {
             self.state.paused_at = Some(suspended.max(notified));
             self.note(NoteKind::Paused, "");
         }
-        self.stop_escalation(self.state.paused_at.unwrap_or(self.now));
+        self.pause_escalation(self.state.paused_at.unwrap_or(self.now));
         true
     }
 

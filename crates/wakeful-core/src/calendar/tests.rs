@@ -272,6 +272,7 @@ fn invalid_schedules_are_rejected_and_the_field_is_named() {
     let never = "never happens in the next five years";
     for (starts, seconds, rule, field, reason) in [
         (day, Some(59), Rule::Once, "duration", "must be from 60 to 31622400 seconds"),
+        (day, Some(31_622_401), Rule::Once, "duration", "must be from 60 to 31622400 seconds"),
         (day, Some(604_801), rrule("FREQ=DAILY"), "duration", "must be from 60 to 604800 seconds"),
         (day, None, rrule("FREQ=DAILY"), "duration", "is required with a rule"),
         ("1999-05-01T10:00", Some(60), Rule::Once, "starts", "must be in the years 2000 to 2199"),
@@ -286,6 +287,19 @@ fn invalid_schedules_are_rejected_and_the_field_is_named() {
         ("2150-05-01T10:00", Some(60), rrule("FREQ=DAILY"), "rrule", never),
     ] {
         assert_eq!(reject(starts, seconds, rule), (field, reason.to_owned()), "{starts}");
+    }
+}
+
+#[test]
+fn a_window_lasts_from_a_minute_to_a_year_and_with_a_rule_to_a_week() {
+    let day = "2026-05-01T10:00";
+    for seconds in [60, 31_622_400] {
+        let window = once("UTC", day, seconds);
+        assert_eq!(window.length(), Some(Duration::from_secs(seconds)));
+    }
+    for seconds in [60, 604_800] {
+        let window = recurring("UTC", day, seconds, rrule("FREQ=MONTHLY"));
+        assert_eq!(window.length(), Some(Duration::from_secs(seconds)));
     }
 }
 
@@ -589,6 +603,8 @@ fn check_cron(
         }
     };
     let text = format!("{} {} {} * {}", list(&minutes), list(&hours), list(&days), list(&weekdays));
+    let parsed = Cron::parse(&text).expect("valid");
+    prop_assert_eq!(&Cron::parse(&parsed.to_string()).expect("written"), &parsed);
     let starts = day.checked_sub(jiff::Span::new().days(30)).expect("in range");
     let schedule =
         recurring(zone, &starts.at(0, 0, 0, 0).to_string(), length.unsigned_abs(), cron(&text));

@@ -468,27 +468,48 @@ proptest! {
             prop_assert_eq!(is_excluded, expected.is_some_and(|cover| cover.excluded), "{}", minute);
         }
     }
+}
 
-    #[test]
-    fn the_next_change_never_goes_backwards_and_never_skips(
-        from in 0..2_000_i64,
-        length in 1..1_440_i64,
-        ended in prop::option::of(0..3_000_i64),
-        is_daily in any::<bool>(),
-    ) {
-        let window = Window {
-            skipped_until: ended.map(at),
-            ..window(1, from, from + length, is_daily)
-        };
-        let mut last = at(0);
-        for minute in 0..600 {
-            let now = at(minute * 7);
-            if let Some(next) = next_change(&window, now) {
-                prop_assert!(next > now && next >= last);
-                last = next;
-                let middle = Millis(now.0 + (next.0 - now.0) / 2);
-                prop_assert_eq!(window.at(middle).is_some(), window.at(now).is_some());
-            }
+fn check_next_change(
+    (from, length): (i64, i64),
+    ended: Option<i64>,
+    is_daily: bool,
+) -> Result<(), TestCaseError> {
+    let window =
+        Window { skipped_until: ended.map(at), ..window(1, from, from + length, is_daily) };
+    let mut last = at(0);
+    for minute in 0..600 {
+        let now = at(minute * 7);
+        if let Some(next) = next_change(&window, now) {
+            prop_assert!(next > now && next >= last);
+            last = next;
+            let middle = Millis(now.0 + (next.0 - now.0) / 2);
+            prop_assert_eq!(window.at(middle).is_some(), window.at(now).is_some());
         }
     }
+    Ok(())
+}
+
+/// Checks random windows: a few with every run of the tests, all of them with
+/// `cargo nextest run --release -p wakeful-core --run-ignored all -E 'test(next_change)'`.
+fn run(cases: u32) {
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let case = ((0..2_000_i64, 1..1_440_i64), prop::option::of(0..3_000_i64), any::<bool>());
+    let check = |(span, ended, is_daily)| check_next_change(span, ended, is_daily);
+    runner.run(&case, check).expect("agrees");
+}
+
+#[test]
+fn the_next_change_never_goes_backwards_and_never_skips() {
+    run(64);
+}
+
+#[test]
+#[ignore = "10,000 cases; run it in release"]
+fn the_next_change_never_goes_backwards_and_never_skips_10_000_times() {
+    run(10_000);
 }

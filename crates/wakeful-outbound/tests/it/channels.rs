@@ -8,6 +8,7 @@ use wakeful_core::notifications::notifier::service::Field;
 use wakeful_core::notifications::notifier::{DeliveryMode, Kind, ServiceSpec};
 use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::notifications::thread::Thread;
+use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::call::{self, Call, Encoding, Role};
@@ -436,6 +437,44 @@ fn the_requests_of_every_kind_are_as_they_were() {
             all.push(json!({"event": kind, "requests": calls.iter().map(shown_call).collect::<Vec<_>>()}));
         }
         same(&format!("kind_{kind}.json"), &format!("{:#}\n", json!(all)));
+    }
+}
+
+#[test]
+fn each_service_gets_its_own_form_of_a_severity() {
+    // Critical, warning, info, and the recovery.
+    for (kind, emergency, field, expected) in [
+        (Kind::Ntfy, false, "/priority", json!([5, 4, 2, 3])),
+        (Kind::Pushover, false, "/priority", json!([1, 0, -1, -1])),
+        (Kind::Pushover, true, "/priority", json!([2, 0, -1, -1])),
+        (Kind::Gotify, false, "/priority", json!([8, 5, 2, 4])),
+        (Kind::Pagerduty, false, "/payload/severity", json!(["critical", "warning", "info", null])),
+        (
+            Kind::Pagerduty,
+            false,
+            "/event_action",
+            json!(["trigger", "trigger", "trigger", "resolve"]),
+        ),
+        (Kind::Opsgenie, false, "/priority", json!(["P1", "P3", "P5", null])),
+        (Kind::Telegram, false, "/disable_notification", json!([false, false, true, true])),
+        (Kind::Discord, false, "/flags", json!([null, null, 4096, 4096])),
+        (Kind::Discord, false, "/allowed_mentions/roles", json!([["99"], null, null, null])),
+    ] {
+        let mut settings = FakeService::settings_for(kind, &format!("https://{kind}.example"));
+        settings["emergency"] = json!(emergency);
+        let spec = spec(kind, &settings);
+        let shown = |event: &Event| {
+            let calls = kinds::calls(&spec, &Scene::of(event, LINK), None, NOW).unwrap();
+            calls.last().unwrap().body.pointer(field).cloned().unwrap_or_default()
+        };
+        let opened = [Severity::Critical, Severity::Warning, Severity::Info].map(|severity| {
+            let mut event = message(event::DOWN);
+            event.data.severity = Some(severity);
+            shown(&event)
+        });
+        let mut all = opened.to_vec();
+        all.push(shown(&message(event::UP)));
+        assert_eq!(json!(all), expected, "{kind} {field}");
     }
 }
 

@@ -9,19 +9,19 @@ use wakeful_core::token::Digest;
 
 use super::decisions::{AlertDecision, NewAlert};
 use super::maintenance_clock::COMPACTED_AFTER;
-use crate::dialect::{Tx, either, within};
+use super::reschedule::Waking;
+use crate::dialect::{Tx, within};
 use crate::history::record::new_alert_rows;
-use crate::monitors::id_array;
 use crate::{Result, Store};
 
 impl Store {
-    /// Written in the transaction of the decisions.
+    /// Written in the transaction of the decisions. Returns what is left for `wake_rest`.
     pub(super) async fn write_consequences(
         &self,
         tx: &mut Tx,
         decisions: &[&AlertDecision],
         now: Millis,
-    ) -> Result<()> {
+    ) -> Result<Vec<Waking>> {
         let opened: Vec<&NewAlert> =
             decisions.iter().filter_map(|decision| decision.opens.as_ref()).collect();
         if !opened.is_empty() {
@@ -44,42 +44,9 @@ impl Store {
             let chosen = facts.filter(|facts| (facts.kind == AlertKind::Flapping) == is_flapping);
             chosen.map(|facts| facts.monitor).collect::<Vec<MonitorId>>()
         };
-        self.wake_suppressed(tx, &woken(true), now).await?;
-        self.wake_dependents(tx, &woken(false), now).await
-    }
-
-    /// The alerts that the flapping of these monitors has suppressed are due now.
-    async fn wake_suppressed(
-        &self,
-        tx: &mut Tx,
-        monitors: &[MonitorId],
-        now: Millis,
-    ) -> Result<()> {
-        if monitors.is_empty() {
-            return Ok(());
-        }
-        let sql = either!(
-            self,
-            sqlite: "update alerts
-                 set due = $2, revision = revision + 1
-                 where monitor_id in (select unhex(value) from json_each($1))
-                 and status = 'suppressed' and ended is null and due > $2",
-            postgres: "with locked as (
-                     select id from alerts
-                     where monitor_id in (
-                         select cast(value as uuid)
-                         from json_array_elements_text(cast($1 as json)))
-                     and status = 'suppressed' and ended is null and due > $2
-                     order by id
-                     for no key update)
-                 update alerts
-                 set due = $2, revision = revision + 1
-                 where id in (select id from locked)"
-        );
-        within!(*tx, |db| {
-            sqlx::query(sql).bind(id_array(monitors)).bind(now.0).execute(db).await?;
-        });
-        Ok(())
+        let suppressed = self.wake_suppressed(tx, &woken(true), now).await?;
+        let dependents = self.wake_dependents(tx, &woken(false), now).await?;
+        Ok(suppressed.into_iter().chain(dependents).collect())
     }
 }
 

@@ -16,6 +16,7 @@ use wakeful_core::time::Millis;
 use super::due::DueAlert;
 use super::messages::Message;
 use super::recipients::release_held;
+use super::reschedule::Waking;
 use crate::audit::AuditContext;
 use crate::dialect::{Tx, either, within};
 use crate::history::record::SimpleUuid;
@@ -99,8 +100,12 @@ impl Store {
         decisions: &[AlertDecision],
         now: Millis,
     ) -> Result<HashSet<AlertId>> {
-        let (_guard, tx) = self.begin_lazily().await?;
-        self.write_decisions_within(tx, decisions, None, now).await
+        let (written, rest) = {
+            let (_guard, tx) = self.begin_lazily().await?;
+            self.write_decisions_within(tx, decisions, None, now).await?
+        };
+        self.wake_rest(&rest).await;
+        Ok(written)
     }
 
     /// Writes the decisions that follow from a user's action, with its entry in the audit log:
@@ -112,30 +117,32 @@ impl Store {
         now: Millis,
     ) -> Result<bool> {
         let tx = self.begin().await?;
-        let written = self.write_decisions_within(tx, decisions, Some(record), now).await?;
+        let (written, rest) = self.write_decisions_within(tx, decisions, Some(record), now).await?;
+        self.wake_rest(&rest).await;
         Ok(written.len() == decisions.len())
     }
 
+    /// Also returns what is left for `wake_rest`.
     async fn write_decisions_within(
         &self,
         mut tx: Tx,
         decisions: &[AlertDecision],
         record: Option<ActionRecord<'_>>,
         now: Millis,
-    ) -> Result<HashSet<AlertId>> {
+    ) -> Result<(HashSet<AlertId>, Vec<Waking>)> {
         let rows: Vec<DecisionRow<'_>> = decisions.iter().map(DecisionRow::of).collect();
         let written: Vec<Uuid> = within!(tx, |db| {
             sqlx::query_scalar(self.update_alerts()).bind(json(&rows)).fetch_all(db).await
         })?;
         let written: HashSet<AlertId> = written.into_iter().map(AlertId::from).collect();
         if record.is_some() && written.len() != decisions.len() {
-            return Ok(written);
+            return Ok((written, Vec::new()));
         }
         let ours: Vec<&AlertDecision> =
             decisions.iter().filter(|one| written.contains(&one.alert.id)).collect();
         self.cancel_follow_ups(&mut tx, &ours, now).await?;
         let crowded = self.withdraw_superseded(&mut tx, &ours, now).await?;
-        self.write_consequences(&mut tx, &ours, now).await?;
+        let rest = self.write_consequences(&mut tx, &ours, now).await?;
         let new = self.write_messages(&mut tx, &ours, &crowded).await?;
         self.write_notes(&mut tx, &ours, &crowded, now).await?;
         for decision in ours.iter().filter(|decision| decision.is_more_urgent()) {
@@ -151,7 +158,7 @@ impl Store {
         if !new.is_empty() {
             self.outbox.notify_of(new);
         }
-        Ok(written)
+        Ok((written, rest))
     }
 
     async fn cancel_follow_ups(

@@ -313,12 +313,13 @@ impl TeamStore<'_> {
             return Ok(SaveOutcome::Conflict);
         }
         self.reschedule_all_reminders(&mut tx, &rows, now).await?;
-        self.store.wake_dependents(&mut tx, &rows.toggled, now).await?;
+        let rest = self.store.wake_dependents(&mut tx, &rows.toggled, now).await?;
         if !self.change_links(&mut tx, &rows).await? {
             return Ok(SaveOutcome::Conflict);
         }
         self.store.write_entry(&mut tx, by, &rows.entry).await?;
         tx.commit().await?;
+        self.store.wake_rest(rest.as_slice()).await;
         Ok(SaveOutcome::Done)
     }
 

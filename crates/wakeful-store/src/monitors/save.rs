@@ -227,9 +227,11 @@ impl TeamStore<'_> {
         } else if before.policy != monitor.policy.map(PolicyId::uuid) {
             decide_again(&mut tx, monitor).await?;
         }
-        if before.isactive != monitor.isactive {
-            self.store.wake_dependents(&mut tx, &[monitor.id], monitor.modified).await?;
-        }
+        let rest = if before.isactive == monitor.isactive {
+            None
+        } else {
+            self.store.wake_dependents(&mut tx, &[monitor.id], monitor.modified).await?
+        };
         if before.spec != sealed.spec {
             // The certificate may belong to another target.
             delete_certificate(&mut tx, monitor.id).await?;
@@ -259,6 +261,7 @@ impl TeamStore<'_> {
         let entry = NewEntry::new(Action::MonitorUpdate, object(monitor), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
+        self.store.wake_rest(rest.as_slice()).await;
         Ok(SaveOutcome::Done)
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the store through its public methods, on both databases, and of the
 //! rules of the architecture.
 
+mod alerts;
 mod announcements;
 mod architecture;
 mod credentials;

@@ -68,6 +68,14 @@ impl Decision<'_> {
         self.state.escalation = self.state.escalation.map(|position| position.stopped(at));
     }
 
+    /// The same while follow-ups are paused. An acknowledgement before the pause has stopped the
+    /// steps earlier, which an earlier version has not recorded.
+    pub(super) fn pause_escalation(&mut self, since: Millis) {
+        let acknowledged = self.state.acknowledged.as_ref().filter(|_| !self.state.unreported);
+        let at = acknowledged.map_or(since, |by| by.at.min(since));
+        self.stop_escalation(at);
+    }
+
     /// An outage that opened acknowledged is a fact, also for those that only the policy notifies:
     /// its steps are taken until one of them has reported it. Returns when the next one is due.
     pub(super) fn report_by_step(&mut self) -> Option<Millis> {

@@ -272,6 +272,20 @@ fn an_outage_within_a_window_is_never_sent() {
 }
 
 #[test]
+fn the_timeline_says_why_an_outage_was_never_reported() {
+    let covered = Context { cover: Some(window(1, Some(3_600))), ..context() };
+    let behind = Context { parents: vec![down_parent(5)], ..context() };
+    for (context, text) in
+        [(covered, "recovered during maintenance W1"), (behind, "recovered while router was down")]
+    {
+        let facts = Facts { ended: Some(at(50)), ..facts() };
+        let step = step(&facts, &AlertState::default(), &context, None, at(50));
+        assert_eq!(step.notes.last().map(Note::summary).as_deref(), Some(text));
+        assert!(step.notify.is_empty(), "{:?}", step.notify);
+    }
+}
+
+#[test]
 fn an_outage_that_outlasts_its_window_is_sent_after_a_check() {
     let mut scene = Scene::new();
     scene.context.cover = Some(window(1, Some(3_600)));
@@ -537,6 +551,38 @@ fn follow_ups_pause_while_the_monitor_is_inactive() {
 }
 
 #[test]
+fn a_suppressed_alert_of_an_inactive_monitor_awaits_the_check_after_it_is_active_again() {
+    let mut scene = Scene::new();
+    scene.context.cover = Some(window(1, Some(100)));
+    scene.checked(0);
+    scene.context.cover = None;
+    scene.context.isactive = false;
+    scene.decide(None, 100);
+    scene.due_at(None);
+    assert_eq!(scene.asked, 0);
+    scene.context.isactive = true;
+    scene.decide(None, 500);
+    scene.due_at(Some(510));
+    scene.checked(505);
+    scene.sent(&["down@505"]);
+}
+
+#[test]
+fn the_next_decision_is_about_the_earliest_of_what_follows() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.policy().policy.ack_timeout = 1_800;
+    scene.context.pace.interval = Some(Duration::from_secs(500));
+    for (seconds, due) in [(0, 500), (500, 600), (600, 1_000)] {
+        scene.checked(seconds);
+        scene.due_at(Some(due));
+    }
+    scene.obey(&snooze(700), 610);
+    scene.due_at(Some(700));
+    scene.obey(&acknowledge(), 620);
+    scene.due_at(Some(2_420));
+}
+
+#[test]
 fn there_are_no_follow_ups_without_a_recent_check() {
     let mut scene = Scene::reminding(60);
     scene.checked(0);
@@ -644,6 +690,16 @@ fn a_child_of_a_parent_that_is_down_is_not_reported() {
     scene.recover(50);
     scene.sent(&[]);
     assert_eq!(scene.notes.last(), Some(&NoteKind::Recovered));
+}
+
+#[test]
+fn a_child_of_a_parent_in_maintenance_is_not_reported() {
+    let mut scene = Scene::new();
+    scene.context.parents = vec![Parent { is_covered: true, ..parent(5) }];
+    scene.checked(10);
+    assert_eq!(scene.state.suppressed.as_ref().map(|by| by.reason), Some(Reason::Dependency));
+    scene.recover(50);
+    scene.sent(&[]);
 }
 
 #[test]
@@ -1168,6 +1224,19 @@ fn after_the_acknowledgement_timeout_steps_resume_from_where_they_stopped() {
 }
 
 #[test]
+fn after_the_acknowledgement_timeout_reminders_are_sent_again() {
+    let mut scene = Scene::escalating(&[0], 0, 60);
+    scene.policy().policy.ack_timeout = 1_800;
+    scene.context.pace.interval = Some(Duration::from_secs(600));
+    scene.checked(0);
+    scene.obey(&acknowledge(), 100);
+    scene.checked(1_900);
+    scene.due_at(Some(2_500));
+    scene.checked(2_500);
+    scene.sent(&["down@0", "step 0.0@0", "acknowledged@100", "reminder@2500"]);
+}
+
+#[test]
 fn after_an_unacknowledgement_steps_resume_from_where_they_stopped() {
     let mut scene = Scene::escalating(&[0, 600], 0, 60);
     scene.checked(0);
@@ -1225,6 +1294,48 @@ fn time_without_steps_for_two_reasons_counts_once() {
     scene.context.isactive = true;
     scene.checked(1_500);
     scene.due_at(Some(1_900));
+}
+
+#[test]
+fn steps_that_an_earlier_version_stopped_continue_where_the_acknowledgement_stopped_them() {
+    // It has not recorded that they stopped, after 100 s of 600 s.
+    let begin = || {
+        let mut scene = Scene::escalating(&[0, 600], 0, 60);
+        scene.checked(0);
+        scene.obey(&acknowledge(), 100);
+        let position = scene.state.escalation.as_mut().expect("a position");
+        assert_eq!(position.stopped_since.take(), Some(at(100)));
+        scene
+    };
+    let unacknowledge = order(Action::Unacknowledge);
+    let mut scene = begin();
+    scene.obey(&unacknowledge, 1_500);
+    scene.due_at(Some(2_000));
+
+    let mut scene = begin();
+    scene.context.cover = Some(window(1, Some(1_000)));
+    scene.checked(200);
+    scene.context.cover = None;
+    scene.checked(1_000);
+    scene.obey(&unacknowledge, 1_500);
+    scene.due_at(Some(2_000));
+
+    let mut scene = begin();
+    scene.context.suspended_at = Some(at(200));
+    scene.decide(None, 200);
+    scene.context.suspended_at = None;
+    scene.checked(1_000);
+    scene.obey(&unacknowledge, 1_500);
+    scene.due_at(Some(2_000));
+
+    // It has also paused them, after the acknowledgement or before it.
+    for (paused, due) in [(200, 2_000), (50, 2_050)] {
+        let mut scene = begin();
+        scene.state.paused_at = Some(at(paused));
+        scene.checked(1_000);
+        scene.obey(&unacknowledge, 1_500);
+        scene.due_at(Some(due));
+    }
 }
 
 #[test]

@@ -131,9 +131,7 @@ impl Dispatcher {
                 self.read_to.extend(read_to.into_iter().map(|position| (position.team, position)));
                 let full = due.len() >= POLL_BATCH as usize;
                 // Their leases seem to have expired if the clock was set forward.
-                let in_flight: HashSet<DeliveryId> =
-                    self.in_flight.values().filter_map(|attempt| attempt.message).collect();
-                due.retain(|row| !in_flight.contains(&row.id));
+                due.retain(|row| !counts.messages.contains(&row.id));
                 let (suspects, due): (Vec<_>, Vec<_>) =
                     due.into_iter().partition(|row| row.crashes > 0);
                 self.suspects = suspects.into();
@@ -246,6 +244,7 @@ impl Dispatcher {
         for attempt in self.in_flight.values() {
             let slow = self.waiting.slow.is_slow(attempt.team);
             counts.add(attempt.team, attempt.notifier, attempt.crashes, slow);
+            counts.messages.extend(attempt.message);
             if attempt.is_slow() {
                 counts.add_slow(attempt.team);
             }

@@ -157,12 +157,10 @@ impl Turns {
                 return;
             }
             let Some(team) = self.teams.get_mut(&id) else { continue };
-            if !team.pick(id, slow, counts, &is_paused, picked) {
-                continue;
-            }
+            let took_turn = team.pick(id, slow, counts, &is_paused, picked);
             if team.notifiers.is_empty() {
                 self.teams.remove(&id);
-            } else {
+            } else if took_turn {
                 team.turn = next_turn(&mut self.turns);
                 order.insert((slow, team.turn, id));
             }
@@ -189,6 +187,10 @@ impl TeamQueue {
         let mut took_turn = false;
         for _ in 0..self.notifiers.len() {
             let Some(mut queue) = self.notifiers.pop_front() else { break };
+            queue.skip(&counts.messages);
+            if queue.ids.is_empty() {
+                continue;
+            }
             let (notifier, mode) = (queue.notifier, queue.kind.delivery_mode());
             let free = counts.has_room(team, notifier, mode, slow) && !is_paused(notifier);
             if free && !took_turn {
@@ -197,6 +199,7 @@ impl TeamQueue {
                 match mode {
                     DeliveryMode::Single => {
                         let id = queue.ids.pop_front();
+                        counts.messages.extend(id);
                         picked.messages.extend(id.map(|id| Message { id, notifier }));
                     }
                     DeliveryMode::Digest => {
@@ -210,6 +213,16 @@ impl TeamQueue {
             }
         }
         took_turn
+    }
+}
+
+impl NotifierQueue {
+    /// Drops the next ones that are in flight: a message that a poll finds is also announced. If
+    /// the clock was set forward meanwhile, its lease would not keep it from being sent twice.
+    fn skip(&mut self, in_flight: &HashSet<DeliveryId>) {
+        while self.ids.front().is_some_and(|id| in_flight.contains(id)) {
+            self.ids.pop_front();
+        }
     }
 }
 
@@ -275,12 +288,14 @@ impl<R: Eq + Hash> SlowReceivers<R> {
     }
 }
 
-/// The numbers of messages in flight.
+/// The messages in flight, and their numbers.
 #[derive(Default)]
 pub(super) struct InFlightCounts {
     per_team: HashMap<TeamId, usize>,
     per_notifier: HashMap<NotifierId, usize>,
     slow_per_team: HashMap<TeamId, usize>,
+    /// Those that are sent separately.
+    pub(super) messages: HashSet<DeliveryId>,
     pub(super) suspects: usize,
     slow: usize,
     /// Those of teams with slow receivers.
@@ -472,6 +487,24 @@ mod tests {
         // Teams that did not fit into a batch are not left out.
         turns.replace(vec![due(1, 1, 1)], false);
         assert_eq!(turns.notifiers().count(), 3);
+    }
+
+    #[test]
+    fn a_message_in_flight_is_not_picked_again() {
+        let (mut turns, mut counts) = (Turns::default(), InFlightCounts::default());
+        let mut pick = |turns: &mut Turns| {
+            let mut picked = Picked::default();
+            turns.pick(&mut counts, |_| false, &mut picked);
+            picked.messages.iter().map(|message| message.id).collect::<Vec<_>>()
+        };
+        // A poll has found it, and it is announced while it waits and while it is in flight.
+        turns.replace(vec![due(1, 1, 1)], true);
+        turns.add(due(1, 1, 1));
+        assert_eq!(pick(&mut turns), [due(1, 1, 1).id]);
+        turns.add(due(1, 1, 1));
+        turns.add(due(1, 1, 2));
+        assert_eq!(pick(&mut turns), [due(1, 1, 2).id]);
+        assert!(turns.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
