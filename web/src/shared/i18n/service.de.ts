@@ -299,7 +299,7 @@ const refusals: ServiceMessages["refusals"] = [
   ],
   [
     "was unsubscribed, or deleted while it rejected messages; this is remembered for 90 days, without the address",
-    "Dieser Abonnent wurde abgemeldet, oder gelöscht, als er unzustellbar war. Das wird 90 Tage lang gespeichert.",
+    "Dieser Abonnent wurde abgemeldet oder gelöscht, während er unzustellbar war. Das wird 90 Tage lang gespeichert.",
   ],
   ["must be a member who may see the monitor", "Wählen Sie ein Mitglied, das den Monitor sehen darf."],
   [
