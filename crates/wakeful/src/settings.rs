@@ -37,7 +37,8 @@ use reader::Reader;
 pub const DEFAULT_TOML: &str = include_str!("default.toml");
 
 const EGRESS: &str = "network.egress";
-/// The value of `network.egress` that derives the mode from other settings.
+const VERIFY_DOMAINS: &str = "statuspages.verify_domains";
+/// The value of a setting that is derived from other settings.
 const AUTOMATIC: &str = "auto";
 
 #[derive(Clone, Debug)]
@@ -276,6 +277,7 @@ impl Settings {
             return Err(SettingsError(problems));
         }
         settings.resolve_egress(&mut layers);
+        settings.resolve_verify_domains(&mut layers);
         settings.report = layers.to_string();
         settings.effective = layers.effective();
         Ok(settings)
@@ -370,18 +372,43 @@ impl Settings {
     /// own network unless the operator has allowed it.
     fn automatic_egress(&self) -> (Egress, &'static str) {
         let server = &self.server;
-        let on_loopback = server.listen.ip().to_canonical().is_loopback();
+        let on_loopback = self.on_loopback();
         if server.public_url.as_deref().is_some_and(|url| !names_loopback(url)) {
             (Egress::Public, "server.public_url names a host that is not loopback")
         } else if !server.trusted_proxies.is_empty() {
             (Egress::Public, "server.trusted_proxies is not empty")
-        } else if matches!(self.signup, SignupMode::Open | SignupMode::Domains(_)) && !on_loopback {
+        } else if self.sign_up_is_open() && !on_loopback {
             (Egress::Public, "sign-up is open and the listener is not loopback")
         } else if on_loopback {
             (Egress::Private, "the listener is loopback and no proxy is configured")
         } else {
             (Egress::Private, "sign-up is closed and no proxy is configured")
         }
+    }
+
+    /// Decides whether custom domains must be verified if the operator has not set it. A stranger
+    /// with an account could otherwise claim a name under which this service is reached, and
+    /// the web app, the API and push reports would no longer be found there.
+    fn resolve_verify_domains(&mut self, layers: &mut Layers) {
+        if layers.get(VERIFY_DOMAINS).value.as_str() != Some(AUTOMATIC) {
+            return;
+        }
+        let is_public = self.automatic_egress().0 == Egress::Public;
+        let (verify, why) = match (self.sign_up_is_open(), is_public) {
+            (true, true) => (true, "sign-up is open to people on other machines"),
+            (true, false) => (false, "the listener is loopback and no proxy is configured"),
+            (false, _) => (false, "sign-up is closed"),
+        };
+        layers.set(VERIFY_DOMAINS, verify, Origin::Rule(why));
+        self.statuspages.verify_domains = verify;
+    }
+
+    fn on_loopback(&self) -> bool {
+        self.server.listen.ip().to_canonical().is_loopback()
+    }
+
+    fn sign_up_is_open(&self) -> bool {
+        matches!(self.signup, SignupMode::Open | SignupMode::Domains(_))
     }
 }
 
@@ -449,7 +476,7 @@ impl Statuspages {
         Self {
             listen: from.optional_address("statuspages.listen"),
             front: from.slug("statuspages.front"),
-            verify_domains: from.flag("statuspages.verify_domains"),
+            verify_domains: from.automatic_flag(VERIFY_DOMAINS).unwrap_or(false),
             memory_mb: from.number("statuspages.memory_mb", 8..=65_536),
             mail_concurrency: from.number("statuspages.mail_concurrency", 1..=100),
             mails_per_minute: from.number("statuspages.mails_per_minute", 0..=1_000_000),

@@ -104,6 +104,16 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// `None` means that other settings decide.
+    pub(super) fn automatic_flag(&mut self, key: &'static str) -> Option<bool> {
+        self.read(key, "\"auto\", true or false", |entry| match &entry.value {
+            Value::Boolean(value) => Some(Some(*value)),
+            Value::String(text) if text == AUTOMATIC => Some(None),
+            Value::String(text) if entry.is_plain_text() => text.parse().ok().map(Some),
+            _ => None,
+        })
+    }
+
     /// Who may sign up. Without a mode, `signup.open` decides.
     pub(super) fn signup(&mut self) -> SignupMode {
         const DOMAINS: &str = "signup.domains";

@@ -220,8 +220,8 @@ fn the_defaults_are_the_documented_ones() {
 fn the_printed_default_is_a_settings_file_that_changes_nothing() {
     let settings = start().file(DEFAULT_TOML).settings();
     let from_file = settings.report().matches("# from ").count();
-    // All but the egress mode, which is derived from other settings.
-    assert_eq!(from_file, defaults().len() - 1);
+    // All but the egress mode and the verification of domains, which are derived from others.
+    assert_eq!(from_file, defaults().len() - 2);
     assert_eq!(settings.network.egress, Egress::Private);
     assert!(settings.network.egress_reason.starts_with("because "));
 }
@@ -658,6 +658,36 @@ fn behind_a_proxy_egress_is_public_by_default() {
             assert_eq!(chosen.egress, Egress::Private, "{variable} {value}");
             assert_eq!(chosen.egress_reason, "from WAKEFUL_NETWORK_EGRESS");
         }
+    }
+}
+
+#[test]
+fn domains_are_verified_by_default_where_strangers_can_sign_up() {
+    let verified = |start: &Start| start.settings().statuspages.verify_domains;
+    let open = start().listen("0.0.0.0:8080");
+    assert!(verified(&open));
+    let line = "statuspages.verify_domains = true";
+    let shown = open.settings().report().lines().any(|one| {
+        one.starts_with(line)
+            && one.ends_with("# because sign-up is open to people on other machines")
+    });
+    assert!(shown, "{}", open.settings().report());
+    assert!(!verified(&open.variable("WAKEFUL_STATUSPAGES_VERIFY_DOMAINS", "false")));
+    assert!(verified(
+        &start().variable("WAKEFUL_SERVER_PUBLIC_URL", "https://wakeful.example.com")
+    ));
+    assert!(verified(&start().variable("WAKEFUL_SERVER_TRUSTED_PROXIES", "127.0.0.1")));
+    let private = start().listen("0.0.0.0:8080").variable("WAKEFUL_NETWORK_EGRESS", "private");
+    assert!(verified(&private));
+    assert!(!verified(&start().listen("127.0.0.1:8080")));
+    let closed = start().listen("0.0.0.0:8080").variable("WAKEFUL_SIGNUP_MODE", "invite");
+    assert!(!verified(&closed));
+    assert!(verified(&closed.file("statuspages.verify_domains = true")));
+    for wrong in ["yes", "1", "[]"] {
+        assert!(
+            start().variable("WAKEFUL_STATUSPAGES_VERIFY_DOMAINS", wrong).load().is_err(),
+            "{wrong}"
+        );
     }
 }
 
