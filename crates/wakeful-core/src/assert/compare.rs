@@ -1,59 +1,9 @@
 //! Comparing one value with the target of an assertion.
 
-use regex::bytes::{Regex, RegexBuilder};
 use std::net::IpAddr;
 
 use super::Comparison;
-use crate::Invalid;
-
-const MAX_PATTERN_LENGTH: usize = 512;
-/// The memory of a compiled pattern, and of what it caches while it searches.
-const MAX_PATTERN_BYTES: usize = 256 * 1024;
-const MAX_CACHE_BYTES: usize = 64 * 1024;
-/// A pattern that needs more than this compares each byte of a text with many states: it is
-/// searched for in the first part of a text only.
-const SMALL_PATTERN_BYTES: usize = 24 * 1024;
-const MAX_TEXT_OF_LARGE_PATTERN: usize = 64 * 1024;
-
-/// A regular expression, linear in the length of the text. Classes such as `\w` are ASCII, unless
-/// the pattern says `(?u)`: with all of Unicode they take over a hundred kilobytes each.
-#[derive(Clone, Debug)]
-pub struct Pattern {
-    regex: Regex,
-    is_large: bool,
-}
-
-impl Pattern {
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.is_empty() || text.chars().count() > MAX_PATTERN_LENGTH {
-            return Err(Invalid::new("must have 1 to 512 characters"));
-        }
-        let compile = |limit| {
-            RegexBuilder::new(text)
-                .unicode(false)
-                .size_limit(limit)
-                .dfa_size_limit(MAX_CACHE_BYTES)
-                .build()
-        };
-        let (built, is_large) = match compile(SMALL_PATTERN_BYTES) {
-            Err(regex::Error::CompiledTooBig(_)) => (compile(MAX_PATTERN_BYTES), true),
-            built => (built, false),
-        };
-        match built {
-            Ok(regex) => Ok(Self { regex, is_large }),
-            Err(regex::Error::CompiledTooBig(_)) => {
-                Err(Invalid::new("is a pattern that is too large"))
-            }
-            Err(_) => Err(Invalid::new("is not a valid regular expression")),
-        }
-    }
-
-    pub fn is_match(&self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        let limit = if self.is_large { MAX_TEXT_OF_LARGE_PATTERN } else { bytes.len() };
-        self.regex.is_match(&bytes[..limit.min(bytes.len())])
-    }
-}
+use super::pattern::Search;
 
 /// A finite decimal number, such as `-1.5` or `2e3`.
 pub fn number(text: &str) -> Option<f64> {
@@ -101,28 +51,35 @@ pub(super) enum Outcome {
     Fails,
     /// An ordering needs two numbers.
     NotANumber,
+    /// The value was not searched for the pattern: it would take too long.
+    TooMuchWork,
 }
 
 /// The target, prepared for several values.
 pub(super) enum Prepared<'a> {
     Text(&'a str),
     Number(f64),
-    Pattern(std::sync::Arc<Pattern>),
+    Pattern(Box<Search<'a>>),
     Items(Vec<&'a str>),
     Networks(Vec<(IpAddr, u8)>),
 }
 
-pub(super) fn compare(comparison: Comparison, target: &Prepared<'_>, value: &str) -> Outcome {
+pub(super) fn compare(comparison: Comparison, target: &mut Prepared<'_>, value: &str) -> Outcome {
     use Comparison as C;
-    let holds = match (comparison, target) {
+    if let Prepared::Pattern(search) = target {
+        return match search.is_match(value) {
+            Some(matches) if matches == (comparison == C::Matches) => Outcome::Holds,
+            Some(_) => Outcome::Fails,
+            None => Outcome::TooMuchWork,
+        };
+    }
+    let holds = match (comparison, &*target) {
         (C::Equals, Prepared::Text(text)) => equals(value, text),
         (C::NotEquals, Prepared::Text(text)) => !equals(value, text),
         (C::Contains, Prepared::Text(text)) => value.contains(text),
         (C::NotContains, Prepared::Text(text)) => !value.contains(text),
         (C::StartsWith, Prepared::Text(text)) => value.starts_with(text),
         (C::EndsWith, Prepared::Text(text)) => value.ends_with(text),
-        (C::Matches, Prepared::Pattern(pattern)) => pattern.is_match(value),
-        (C::NotMatches, Prepared::Pattern(pattern)) => !pattern.is_match(value),
         (C::In, target) => is_one_of(value, target),
         (C::NotIn, target) => !is_one_of(value, target),
         // What it was before is not known here.

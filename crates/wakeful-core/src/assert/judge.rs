@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::compare::{Outcome, Prepared, compare, items, network};
 use super::path::{Json, JsonError, Path};
+use super::pattern::{Search, Work};
 use super::{Assertion, Comparison, FailsAs, Match, Pattern, Source, number};
 use crate::heartbeat::Readings;
 use crate::observation::Warning;
@@ -206,12 +207,10 @@ impl Judged {
 /// Judges all assertions. The values found are only in the results if one fails, or if they are
 /// requested: showing them costs more than judging.
 pub fn judge(assertions: &[Assertion], facts: &dyn Facts, show_all: bool) -> Judged {
-    let judge_all = |shows: bool| Judged {
-        results: assertions
-            .iter()
-            .enumerate()
-            .map(|(index, assertion)| judge_one(index, assertion, facts, shows))
-            .collect(),
+    let judge_all = |shows: bool| {
+        let work = Work::default();
+        let judge_one = |(index, assertion)| judge_one(index, assertion, facts, &work, shows);
+        Judged { results: assertions.iter().enumerate().map(judge_one).collect() }
     };
     let judged = judge_all(show_all);
     if judged.passed() || show_all { judged } else { judge_all(true) }
@@ -223,6 +222,8 @@ enum Failure {
     NotANumber,
     Missing,
     Json(JsonError),
+    /// Searching for the pattern takes too long.
+    TooMuchWork,
     /// The target cannot be used, although it was valid when it was saved.
     Target,
 }
@@ -231,14 +232,17 @@ fn judge_one(
     index: usize,
     assertion: &Assertion,
     facts: &dyn Facts,
+    work: &Work,
     shows: bool,
 ) -> AssertionResult {
     let mut values = Values::new(assertion, shows);
     if assertion.is_searched() {
         values.contains = facts.contains(&assertion.target);
     }
-    let failure = match prepare(assertion, facts) {
-        Some(target) => values.judge(&target, &facts.find(assertion.source, &assertion.property)),
+    let failure = match prepare(assertion, facts, work) {
+        Some(mut target) => {
+            values.judge(&mut target, &facts.find(assertion.source, &assertion.property))
+        }
         None => Some(Failure::Target),
     };
     let found = values.shown.take().map(|shown| {
@@ -275,12 +279,18 @@ fn is_secret(assertion: &Assertion) -> bool {
         && redact::is_sensitive(&assertion.property)
 }
 
-fn prepare<'a>(assertion: &'a Assertion, facts: &dyn Facts) -> Option<Prepared<'a>> {
+fn prepare<'a>(
+    assertion: &'a Assertion,
+    facts: &dyn Facts,
+    work: &'a Work,
+) -> Option<Prepared<'a>> {
     use Comparison as C;
     let target = assertion.target.as_str();
     Some(match assertion.comparison {
         C::LessThan | C::AtMost | C::GreaterThan | C::AtLeast => Prepared::Number(number(target)?),
-        C::Matches | C::NotMatches => Prepared::Pattern(facts.pattern(target)?),
+        C::Matches | C::NotMatches => {
+            Prepared::Pattern(Box::new(Search::new(facts.pattern(target)?, work)))
+        }
         C::In | C::NotIn if assertion.source == Source::Address => {
             Prepared::Networks(items(target).filter_map(network).collect())
         }
@@ -295,6 +305,7 @@ struct Values<'a> {
     count: usize,
     holding: usize,
     not_a_number: bool,
+    too_much_work: bool,
     /// The value that decides, or else the first one; only if `shows`.
     shown: Option<String>,
     shows: bool,
@@ -308,12 +319,21 @@ struct Values<'a> {
 
 impl<'a> Values<'a> {
     fn new(assertion: &'a Assertion, shows: bool) -> Self {
-        let (not_a_number, shown, charted, hash) = (false, None, None, None);
-        let (count, holding, contains) = (0, 0, None);
-        Self { assertion, count, holding, not_a_number, shown, shows, contains, charted, hash }
+        Self {
+            assertion,
+            count: 0,
+            holding: 0,
+            not_a_number: false,
+            too_much_work: false,
+            shown: None,
+            shows,
+            contains: None,
+            charted: None,
+            hash: None,
+        }
     }
 
-    fn judge(&mut self, target: &Prepared<'_>, found: &Found<'_>) -> Option<Failure> {
+    fn judge(&mut self, target: &mut Prepared<'_>, found: &Found<'_>) -> Option<Failure> {
         match found {
             Found::Missing => {}
             Found::Text(text) => {
@@ -330,6 +350,9 @@ impl<'a> Values<'a> {
                     return Some(Failure::Json(error));
                 }
             }
+        }
+        if self.too_much_work {
+            return Some(Failure::TooMuchWork);
         }
         let comparison = self.assertion.comparison;
         if self.count == 0 {
@@ -348,7 +371,7 @@ impl<'a> Values<'a> {
     }
 
     /// Compares a value; breaks when it decides.
-    fn add(&mut self, target: &Prepared<'_>, value: &str) -> ControlFlow<()> {
+    fn add(&mut self, target: &mut Prepared<'_>, value: &str) -> ControlFlow<()> {
         let comparison = self.assertion.comparison;
         let outcome = match self.contains {
             Some(contains) if contains == (comparison == Comparison::Contains) => Outcome::Holds,
@@ -366,10 +389,12 @@ impl<'a> Values<'a> {
             self.hash = Some(self.hash.unwrap_or_default().wrapping_add(hash_of(value)));
         }
         self.not_a_number |= outcome == Outcome::NotANumber;
-        let decides = match self.assertion.matching() {
-            Match::All => !holds,
-            Match::Any => holds,
-        };
+        self.too_much_work |= outcome == Outcome::TooMuchWork;
+        let decides = self.too_much_work
+            || match self.assertion.matching() {
+                Match::All => !holds,
+                Match::Any => holds,
+            };
         if self.shows && (decides || self.shown.is_none()) {
             self.shown = Some(one_line(value, MAX_REDACTED_LENGTH));
         }
@@ -420,6 +445,9 @@ fn describe_without_value(assertion: &Assertion, failure: &Failure) -> String {
         }
         Failure::Json(JsonError::TooLarge) => {
             format!("{label}: the body is too large for this path (512 KiB)")
+        }
+        Failure::TooMuchWork => {
+            format!("{label}: searching for {target} takes too long, use a simpler pattern")
         }
         Failure::Target => format!("{label}: the target of this assertion is not valid"),
         Failure::Value => match assertion.comparison {

@@ -5,6 +5,7 @@
 mod compare;
 mod judge;
 mod path;
+mod pattern;
 mod source;
 
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,10 @@ use crate::Invalid;
 use crate::monitors::Kind;
 use crate::named_enum;
 
-pub use compare::{Pattern, number};
+pub use compare::number;
 pub use judge::{AssertionResult, Facts, Fingerprint, Found, Judged, judge};
 pub use path::{Json, MAX_TREE_BYTES, Path};
+pub use pattern::Pattern;
 pub use source::Source;
 
 pub const MAX_ASSERTIONS: usize = 20;
@@ -199,6 +201,11 @@ impl Assertion {
     pub fn is_searched(&self) -> bool {
         self.source == Source::Body
             && matches!(self.comparison, Comparison::Contains | Comparison::NotContains)
+    }
+
+    /// Whether its target is a regular expression.
+    pub fn has_pattern(&self) -> bool {
+        matches!(self.comparison, Comparison::Matches | Comparison::NotMatches)
     }
 
     /// Whether its value must stay the same until a user accepts a new one.

@@ -72,6 +72,7 @@ fn question(spec: &DnsSpec, signatures: Signatures) -> Result<Question, ProbeErr
 }
 
 /// What a name server returned.
+#[derive(Clone)]
 pub(crate) struct DnsFacts {
     code: ResponseCode,
     records: Vec<String>,

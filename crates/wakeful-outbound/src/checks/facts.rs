@@ -21,6 +21,11 @@ use crate::net::tls::fingerprint_and_key;
 use crate::net::{Net, Stage, Trace};
 
 const DAY_MILLIS: f64 = 86_400_000.0;
+/// The work to search for patterns that is done without a turn, in states times bytes: less than a
+/// millisecond, or three for the worst of patterns.
+const MAX_WORK_HERE: usize = 50_000;
+/// The length that values other than bodies rarely have.
+const LONG_VALUE: usize = 1_024;
 
 /// What every type has.
 struct Common {
@@ -80,7 +85,11 @@ impl<'a> CheckFacts<'a> {
     ) -> Result<Judged, Fault> {
         let needs_tree = request.needs_tree();
         let length = trace.http.as_ref().map_or(0, |http| http.text().len());
-        if length <= SMALL_BODY_BYTES && !needs_tree {
+        let patterns = self.patterns(request);
+        if length <= SMALL_BODY_BYTES
+            && !needs_tree
+            && search_work(&patterns, length) <= MAX_WORK_HERE
+        {
             let facts = AllFacts {
                 common: &self.common,
                 spec: request.spec,
@@ -90,50 +99,36 @@ impl<'a> CheckFacts<'a> {
                 domain: self.domain,
                 secrets: &self.secrets,
                 json: trace.http.as_deref().map(HttpFacts::json),
-                pattern: &|text| self.net.patterns().get(text),
+                patterns: &patterns,
             };
             return Ok(judge(request.assertions, &facts, request.collects(true)));
         }
         trace.stage = Stage::Judging;
         let busy = || Fault::new(FaultKind::Resources, "no memory to judge the response");
-        let turn = match &trace.decode_share {
-            Some(share) => Some(
-                share
-                    .turn()
-                    .await
-                    .map_err(|error| Fault::new(FaultKind::Resources, error.message()))?,
-            ),
-            None => None,
-        };
+        let share = trace.decode_share.clone();
+        let share = share.unwrap_or_else(|| self.net.decode_share(request.team));
+        let turn = share.turn().await;
+        let turn = turn.map_err(|error| Fault::new(FaultKind::Resources, error.message()))?;
         let tree = if needs_tree {
             Some(self.net.buffers().tree(length).await.ok_or_else(busy)?)
         } else {
             None
         };
-        // Compiled here: the cache cannot be moved to another thread.
-        let patterns: Vec<(String, Arc<Pattern>)> = request
-            .assertions
-            .iter()
-            .filter_map(|one| Some((one.target.clone(), self.net.patterns().get(&one.target)?)))
-            .filter(|_| request.asserts(&[Source::Body, Source::Json, Source::Header]))
-            .collect();
         let assertions: Vec<Assertion> = request.assertions.to_vec();
         let (http, common, secrets) = (trace.http.take(), self.common, self.secrets);
+        let (dns, ping, domain) = (self.dns.cloned(), self.ping, self.domain.cloned());
         let (spec, shows_all) = (request.spec.clone(), request.collects(true));
         let judging = tokio::task::spawn_blocking(move || {
             let facts = AllFacts {
                 common: &common,
                 spec: &spec,
                 http: http.as_deref(),
-                dns: None,
-                ping: None,
-                domain: None,
+                dns: dns.as_ref(),
+                ping,
+                domain: domain.as_ref(),
                 secrets: &secrets,
                 json: http.as_deref().map(HttpFacts::json),
-                pattern: &|text| {
-                    let known = patterns.iter().find(|(known, _)| known == text);
-                    known.map(|(_, pattern)| Arc::clone(pattern))
-                },
+                patterns: &patterns,
             };
             let judged = judge(&assertions, &facts, shows_all);
             drop(facts);
@@ -144,6 +139,35 @@ impl<'a> CheckFacts<'a> {
         trace.http = http;
         Ok(judged)
     }
+
+    /// The compiled patterns of all assertions.
+    fn patterns(&self, request: &CheckRequest<'_>) -> Vec<CompiledPattern> {
+        let assertions = request.assertions.iter().filter(|one| one.has_pattern());
+        let compiled = assertions.filter_map(|one| {
+            let pattern = self.net.patterns().get(&one.target)?;
+            Some(CompiledPattern { source: one.source, text: one.target.clone(), pattern })
+        });
+        compiled.collect()
+    }
+}
+
+/// A pattern, and the source that is searched for it.
+struct CompiledPattern {
+    source: Source,
+    text: String,
+    pattern: Arc<Pattern>,
+}
+
+/// How much work it may be to search for these patterns, with a body of this length.
+fn search_work(patterns: &[CompiledPattern], length: usize) -> usize {
+    let work = |one: &CompiledPattern| {
+        let searched = match one.source {
+            Source::Body | Source::Json => length,
+            _ => LONG_VALUE,
+        };
+        one.pattern.states().saturating_mul(searched)
+    };
+    patterns.iter().map(work).fold(0, usize::saturating_add)
 }
 
 struct AllFacts<'a> {
@@ -155,7 +179,7 @@ struct AllFacts<'a> {
     domain: Option<&'a Registration>,
     secrets: &'a [Secret],
     json: Option<Json<'a>>,
-    pattern: &'a dyn Fn(&str) -> Option<Arc<Pattern>>,
+    patterns: &'a [CompiledPattern],
 }
 
 impl Facts for AllFacts<'_> {
@@ -190,7 +214,8 @@ impl Facts for AllFacts<'_> {
     }
 
     fn pattern(&self, text: &str) -> Option<Arc<Pattern>> {
-        (self.pattern)(text)
+        let mut compiled = self.patterns.iter();
+        compiled.find(|one| one.text == text).map(|one| Arc::clone(&one.pattern))
     }
 
     fn redacted(&self, text: &str) -> String {

@@ -157,7 +157,12 @@ async fn check_over(
         let facts = CheckFacts::new(net, &answer, &trace, load_time);
         // Boxed: most checks have no assertions.
         let judging = Box::pin(facts.judge(request, &mut trace));
-        match deadline.limit(judging).await {
+        // As before, the time that it waits for its turn does not count.
+        let judged = match &share {
+            Some(share) => share.limit(deadline, judging).await,
+            None => deadline.limit(judging).await,
+        };
+        match judged {
             Some(Ok(judged)) => judged,
             Some(Err(fault)) => return Err(fault),
             None => {
