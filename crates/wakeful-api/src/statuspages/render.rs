@@ -366,7 +366,15 @@ impl<'a> View<'a> {
     }
 
     fn updates<'b>(&self, incident: &'b Incident, newest: &usize) -> &'b [Update] {
-        &incident.updates[..incident.updates.len().min(*newest)]
+        let newest = if self.texts.has_room() { *newest } else { 1 };
+        &incident.updates[..incident.updates.len().min(newest)]
+    }
+
+    /// What an update says, or the beginning if the document shows too much.
+    fn update_text(&self, incident: &Incident, update: &Update) -> String {
+        let href = self.incident_href(incident);
+        let html = self.texts.html(update.body.get(self.language), &href);
+        self.in_its_language(&update.body, html)
     }
 
     fn incident_href(&self, incident: &Incident) -> String {
