@@ -170,7 +170,7 @@ pub(super) fn history(
 /// The month of the oldest incident.
 fn oldest_month(v: &View<'_>) -> Date {
     let first = v.snapshot.past.iter().map(Incident::begins).min();
-    let created = v.snapshot.has_more_past().then_some(v.page.created);
+    let created = v.snapshot.has_more_past.then_some(v.page.created);
     let first = first.into_iter().chain(created).min();
     first.map_or(v.snapshot.today, |first| v.date_in_zone(first)).first_of_month()
 }
@@ -182,7 +182,7 @@ pub(super) fn older_month(snapshot: &Snapshot, month: Date) -> Option<(Millis, M
     let is_older = month.first_of_month() <= v.date_in_zone(first).first_of_month();
     let start = |date: Date| v.zone().instant(date.at(0, 0, 0, 0));
     let next = months_before(month.first_of_month(), -1)?;
-    (snapshot.has_more_past() && is_older).then(|| (start(month.first_of_month()), start(next)))
+    (snapshot.has_more_past && is_older).then(|| (start(month.first_of_month()), start(next)))
 }
 
 fn months_before(first: Date, months: i32) -> Option<Date> {

@@ -156,7 +156,7 @@ async fn further(api: &Api, visit: &Visit, form: Form, id: &str) -> Result<Furth
         Form::Incident => {
             let is_older = |id: &IncidentId| snapshot.incident(*id).is_none();
             let older = IncidentId::parse(id).filter(is_older);
-            if let Some(id) = older.filter(|_| snapshot.has_more_past()) {
+            if let Some(id) = older.filter(|_| snapshot.has_more_past) {
                 further.incident = api.engine().past_incident(snapshot, id).await?;
             }
         }

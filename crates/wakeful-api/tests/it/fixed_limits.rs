@@ -6,7 +6,7 @@ use std::time::Duration;
 use wakeful_engine::statuspages::auto_incidents;
 use wakeful_testkit::{Answer, Client, DatabaseKind, both_databases, concurrently, until};
 
-use crate::statuspages::{component, job, page, report, text};
+use crate::statuspages::{component, job, page, report, shown, text};
 
 const LONGEST_BODY: usize = 262_144;
 /// Together with the one that there is, as many ended incidents as a team may have, but one.
@@ -182,6 +182,35 @@ both_databases! {
         let refused = ann.client.post("incident/save", &translated).await;
         refused.refused(422, "invalid_fields");
         assert_eq!(refused.wrong_fields(), ["update.body"]);
+    }
+
+    async fn a_snapshot_has_few_long_incidents_and_the_others_are_read_when_requested(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&ann, json!([])).await;
+        let long = json!({"body": "🔥".repeat(10_000)});
+        let mut oldest = String::new();
+        for day in (1..=12).rev() {
+            let mut incident = past_incident(&page);
+            incident["title"] = json!(format!("Outage {day}"));
+            incident["started"] = json!(format!("2025-01-{day:02}T00:00:00Z"));
+            incident["resolved"] = json!(format!("2025-01-{day:02}T01:00:00Z"));
+            incident["update"] = long.clone();
+            for language in ["de", "fr", "es", "nl", "pt"] {
+                incident["update"]["texts"][language] = long.clone();
+            }
+            let saved = ann.client.post("incident/save", &incident).await.ok();
+            oldest = text(&saved["incident"]["incidentid"]);
+        }
+        let snapshot = shown(&app, "acme", "the newest incidents", |now| now.has_more_past).await;
+        let titles: Vec<&str> = snapshot.past.iter().map(|one| one.title.text.as_str()).collect();
+        assert!(titles.starts_with(&["Outage 12", "Outage 11"]) && titles.len() < 12, "{titles:?}");
+        let path = format!("/status/acme/incident/{oldest}");
+        let read = || async {
+            let answer = app.anonymous().get(&path).await;
+            (answer.status == 200).then_some(answer.text)
+        };
+        assert!(until("the oldest", read).await.contains("Outage 1"));
     }
 
     async fn a_team_creates_few_incidents_in_an_hour(setup: Setup) {
