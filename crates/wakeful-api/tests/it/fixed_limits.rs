@@ -213,6 +213,21 @@ both_databases! {
         assert!(until("the oldest", read).await.contains("Outage 1"));
     }
 
+    async fn incidents_that_began_at_the_same_time_are_all_read(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&ann, json!([])).await;
+        // One more than are read at once, and than a snapshot has.
+        let calls = (0..101).map(|_| (ann.client.clone(), past_incident(&page)));
+        let answers =
+            concurrently(calls, |(client, body)| save_patiently(client, "incident/save", body));
+        assert!(answers.await.iter().all(|answer| answer.status == 200));
+        let snapshot = shown(&app, "acme", "all incidents", |now| now.has_more_past).await;
+        let mut ids: Vec<_> = snapshot.past.iter().map(|one| one.id).collect();
+        ids.dedup();
+        assert_eq!(ids.len(), 100);
+    }
+
     async fn a_team_creates_few_incidents_in_an_hour(setup: Setup) {
         let mut setup = setup;
         setup.settings.limits.incidents_per_hour = 3;

@@ -19,8 +19,12 @@ use crate::dialect::{Tx, either, read, within};
 use crate::monitors::json;
 use crate::{AuditContext, NewEntry, Result, SaveTeamOutcome, Store, TeamStore};
 
-/// The most incidents of a page that are read for it.
-const MAX_SHOWN: i64 = 500;
+/// The most incidents of a page that are read for it, and after how many bytes of text no further
+/// ones are.
+const MAX_SHOWN: usize = 500;
+const MAX_SHOWN_TEXT: usize = 32 << 20;
+/// How many of them are read at once.
+const SHOWN_PART: usize = 100;
 /// The most incidents that are deleted to make room for one.
 const MAX_REPLACED: i64 = 10;
 
@@ -192,23 +196,7 @@ impl TeamStore<'_> {
 impl Store {
     /// The published incidents of a page, newest first.
     pub async fn shown_incidents(&self, page: StatuspageId) -> Result<Vec<Incident>> {
-        let found: Vec<StoredIncident> = read!(self, |db| {
-            sqlx::query_as(concat!(
-                "select ",
-                incident_columns!(),
-                " from incident_pages p
-                 join incidents i on i.id = p.incident_id
-                 where p.page_id = $1 and i.state = 'published'
-                 order by i.started desc, i.id desc
-                 limit $2"
-            ))
-            .bind(page.uuid())
-            .bind(MAX_SHOWN)
-            .fetch_all(db)
-            .await
-        })?;
-        let incidents = self.with_parts(found).await?;
-        Ok(incidents.into_iter().map(|stored| stored.incident).collect())
+        self.past_incidents(page, Millis(i64::MIN), Millis(i64::MAX)).await
     }
 
     /// The published incidents of a page that began in a time, newest first.
@@ -218,26 +206,41 @@ impl Store {
         from: Millis,
         to: Millis,
     ) -> Result<Vec<Incident>> {
-        let found: Vec<StoredIncident> = read!(self, |db| {
-            sqlx::query_as(concat!(
-                "select ",
-                incident_columns!(),
-                " from incident_pages p
-                 join incidents i on i.id = p.incident_id
-                 where p.page_id = $1 and i.state = 'published'
-                 and i.started >= $2 and i.started < $3
-                 order by i.started desc, i.id desc
-                 limit $4"
-            ))
-            .bind(page.uuid())
-            .bind(from.0)
-            .bind(to.0)
-            .bind(MAX_SHOWN)
-            .fetch_all(db)
-            .await
-        })?;
-        let incidents = self.with_parts(found).await?;
-        Ok(incidents.into_iter().map(|stored| stored.incident).collect())
+        let mut incidents: Vec<Incident> = Vec::new();
+        let mut bytes = 0;
+        // No id is less than this one.
+        let mut last = (to, Uuid::nil());
+        while incidents.len() < MAX_SHOWN && bytes < MAX_SHOWN_TEXT {
+            let found: Vec<StoredIncident> = read!(self, |db| {
+                sqlx::query_as(concat!(
+                    "select ",
+                    incident_columns!(),
+                    " from incident_pages p
+                     join incidents i on i.id = p.incident_id
+                     where p.page_id = $1 and i.state = 'published' and i.started >= $2
+                     and (i.started < $3 or (i.started = $3 and i.id < $4))
+                     order by i.started desc, i.id desc
+                     limit $5"
+                ))
+                .bind(page.uuid())
+                .bind(from.0)
+                .bind(last.0.0)
+                .bind(last.1)
+                .bind(SHOWN_PART as i64)
+                .fetch_all(db)
+                .await
+            })?;
+            let is_all = found.len() < SHOWN_PART;
+            for stored in self.with_parts(found).await? {
+                last = (stored.incident.started, stored.incident.id.uuid());
+                bytes += stored.incident.text_bytes();
+                incidents.push(stored.incident);
+            }
+            if is_all {
+                break;
+            }
+        }
+        Ok(incidents)
     }
 
     /// A published incident of a page.
