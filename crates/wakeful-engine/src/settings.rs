@@ -126,6 +126,8 @@ pub struct Limits {
     pub added_subscribers_per_hour: u32,
     /// That one team announces with updates.
     pub subscriber_messages_per_hour: u32,
+    /// That people create in one team, and that one user creates in all teams.
+    pub incidents_per_hour: u32,
 }
 
 impl Default for Limits {
@@ -143,6 +145,7 @@ impl Default for Limits {
             subscriptions_per_hour: 10,
             added_subscribers_per_hour: 10_000,
             subscriber_messages_per_hour: 100_000,
+            incidents_per_hour: 200,
         }
     }
 }

@@ -86,6 +86,7 @@ const STEPS: &[Step] = steps![
     "0057_messages_by_page",
     "0058_active_subscribers",
     "0059_ended_maintenance",
+    "0060_incidents_by_source",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -29,6 +29,9 @@ use crate::{commands, lock, metrics};
 /// The queue of connections that wait to be accepted. When it is full, a client's first
 /// packet is lost and retried after a second at the earliest.
 const BACKLOG: u32 = 4096;
+/// The memory of the kernel for what a client has not read of a response, which is not counted
+/// otherwise. Linux doubles it for its own bookkeeping; by default it grows to several megabytes.
+const SEND_BUFFER: u32 = 128 * 1024;
 /// The part of the shutdown time that is reserved for work after the last request.
 const SHUTDOWN_RESERVE: Duration = Duration::from_secs(2);
 /// The least time that requests and messages in progress have at shutdown.
@@ -264,6 +267,8 @@ fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
             SocketAddr::V6(_) => TcpSocket::new_v6()?,
         };
         socket.set_reuseaddr(true)?;
+        // Connections inherit it.
+        socket.set_send_buffer_size(SEND_BUFFER)?;
         socket.bind(address)?;
         socket.listen(BACKLOG)
     };
@@ -344,4 +349,22 @@ fn startup_message(public_url: &str, settings: &Settings, demo: bool) -> String 
     }
     lines.push_str("  stop      Ctrl-C\n");
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::SockRef;
+    use std::net::Ipv4Addr;
+
+    #[tokio::test]
+    async fn the_send_buffer_of_a_connection_is_bounded() {
+        let listener = listen((Ipv4Addr::LOCALHOST, 0).into(), "server.listen").expect("a port");
+        let client = TcpSocket::new_v4().expect("a socket");
+        let address = listener.local_addr().expect("an address");
+        let (connected, accepted) = tokio::join!(client.connect(address), listener.accept());
+        let (_client, (stream, _)) = (connected.expect("connected"), accepted.expect("accepted"));
+        let size = SockRef::from(&stream).send_buffer_size().expect("a size");
+        assert!((1..=2 * SEND_BUFFER as usize).contains(&size), "{size}");
+    }
 }

@@ -495,6 +495,7 @@ impl Limits {
             subscriptions_per_hour: limit("limits.subscriptions_per_hour"),
             added_subscribers_per_hour: limit("limits.added_subscribers_per_hour"),
             subscriber_messages_per_hour: limit("limits.subscriber_messages_per_hour"),
+            incidents_per_hour: limit("limits.incidents_per_hour"),
             contacts_per_hour: limit("limits.contacts_per_hour"),
             resets_per_hour: limit("limits.resets_per_hour"),
             reset_requests_per_hour: limit("limits.reset_requests_per_hour"),

@@ -103,13 +103,16 @@ async fn get_incident(
 }
 
 /// Creates an incident or a maintenance, or changes the one with the given `incidentid`.
-/// Omitted fields retain their values. A new one is published unless `state` is `draft`.
+/// Omitted fields retain their values. A new one is published unless `state` is `draft`. The title,
+/// the updates, the postmortem and all translations together have at most 262,144 bytes. A team
+/// stores at most 5,000 incidents that people create.
 #[utoipa::path(post, path = "/api/v1/incident/save", tag = "Status pages", request_body = SaveIncident,
     responses(
         (status = 200, description = "The incident as saved", body = IncidentAnswer),
         (status = 403, description = "The caller is limited to some monitors", body = ErrorBody),
         (status = 404, description = "The team has no such incident", body = ErrorBody),
-        (status = 409, description = "Modified concurrently, or the team has the maximum number of open incidents; nothing was saved", body = ErrorBody)))]
+        (status = 409, description = "Modified concurrently, or the team has the maximum number of incidents, or of open ones; nothing was saved", body = ErrorBody),
+        (status = 429, description = "Too many new incidents in an hour; try again later", body = ErrorBody)))]
 async fn save_incident(
     State(api): State<Api>,
     caller: Authorized<permission::Respond>,

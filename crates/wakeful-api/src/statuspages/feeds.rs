@@ -5,7 +5,7 @@ use askama::Template;
 use serde::Serialize;
 use wakeful_core::calendar::zone::Zone;
 use wakeful_core::statuspages::Language;
-use wakeful_core::statuspages::markdown::{escape, to_html, to_text, visible};
+use wakeful_core::statuspages::markdown::{escape, visible};
 use wakeful_core::statuspages::snapshot::{Component, Incident, Snapshot, Update};
 use wakeful_core::time::Millis;
 
@@ -29,6 +29,12 @@ pub(super) enum Entries<'a> {
     Incidents,
     /// The updates of the incidents of one component.
     Component(&'a Component),
+}
+
+/// What an entry is about.
+enum Subject<'a> {
+    Update(&'a Incident, &'a Update),
+    Incident(&'a Incident),
 }
 
 struct Entry {
@@ -123,18 +129,26 @@ pub(super) fn render(
 fn feed(entries: Entries<'_>, snapshot: &Snapshot, language: Language, path: &str) -> Feed {
     let v = View::new(snapshot, language, "");
     let page = &snapshot.page;
-    let mut all: Vec<Entry> = match entries {
-        Entries::Updates => snapshot.all_incidents().flat_map(|one| of_updates(&v, one)).collect(),
-        Entries::Incidents => snapshot.all_incidents().map(|one| of_incident(&v, one)).collect(),
+    let incidents = snapshot.all_incidents();
+    let mut subjects: Vec<Subject<'_>> = match entries {
+        Entries::Updates => incidents.flat_map(updates).collect(),
+        Entries::Incidents => incidents.map(Subject::Incident).collect(),
         Entries::Component(component) => {
             let names = |one: &&Incident| {
                 one.components.iter().any(|affected| affected.id == Some(component.id))
             };
-            snapshot.all_incidents().filter(names).flat_map(|one| of_updates(&v, one)).collect()
+            incidents.filter(names).flat_map(updates).collect()
         }
     };
-    all.sort_by_key(|entry| std::cmp::Reverse(entry.published));
-    all.truncate(MAX_ENTRIES);
+    subjects.sort_by_key(|one| std::cmp::Reverse(one.published()));
+    let mut all: Vec<Entry> = Vec::new();
+    for subject in subjects.iter().take(MAX_ENTRIES) {
+        // The newest one is there in any case.
+        if !all.is_empty() && !v.texts.has_room() {
+            break;
+        }
+        all.push(entry(&v, subject));
+    }
     let name = match entries {
         Entries::Component(component) => {
             format!("{} – {}", v.name(), v.plain(&component.name))
@@ -153,27 +167,51 @@ fn feed(entries: Entries<'_>, snapshot: &Snapshot, language: Language, path: &st
     }
 }
 
-fn of_updates<'a>(v: &'a View<'_>, incident: &'a Incident) -> impl Iterator<Item = Entry> + 'a {
-    incident.updates.iter().map(move |update| Entry {
-        id: format!("urn:uuid:{}", update.id),
-        title: format!("{}: {}", v.m.incident_status(update.status), v.plain(&incident.title)),
-        url: url(v, incident),
-        published: update.display_at,
-        updated: update.edited.unwrap_or(update.display_at),
-        html: to_html(update.body.get(v.language)),
-        text: to_text(update.body.get(v.language)),
-    })
+impl Subject<'_> {
+    fn published(&self) -> Millis {
+        match self {
+            Self::Update(_, update) => update.display_at,
+            Self::Incident(incident) => incident.begins().min(incident.created),
+        }
+    }
 }
 
-/// An incident with all its updates and its postmortem.
+fn updates(incident: &Incident) -> impl Iterator<Item = Subject<'_>> {
+    incident.updates.iter().map(move |update| Subject::Update(incident, update))
+}
+
+fn entry(v: &View<'_>, subject: &Subject<'_>) -> Entry {
+    match subject {
+        Subject::Update(incident, update) => of_update(v, incident, update),
+        Subject::Incident(incident) => of_incident(v, incident),
+    }
+}
+
+fn of_update(v: &View<'_>, incident: &Incident, update: &Update) -> Entry {
+    let url = v.incident_url(incident);
+    let (html, text) = v.texts.html_and_text(update.body.get(v.language), &url);
+    Entry {
+        id: format!("urn:uuid:{}", update.id),
+        title: format!("{}: {}", v.m.incident_status(update.status), v.plain(&incident.title)),
+        url,
+        published: update.display_at,
+        updated: update.edited.unwrap_or(update.display_at),
+        html,
+        text,
+    }
+}
+
+/// An incident with all its updates and its postmortem, as far as they fit.
 fn of_incident(v: &View<'_>, incident: &Incident) -> Entry {
+    let url = v.incident_url(incident);
     let mut html = String::new();
     let mut text = String::new();
     let mut add = |heading: &str, at: Millis, body: &str| {
         let time = v.m.time(at, v.zone());
+        let (body_html, body_text) = v.texts.html_and_text(body, &url);
         html.push_str(&format!("<p><strong>{}</strong> ({})</p>", escape(heading), escape(&time)));
-        html.push_str(&to_html(body));
-        text.push_str(&format!("{heading} ({time})\n{}\n\n", to_text(body)));
+        html.push_str(&body_html);
+        text.push_str(&format!("{heading} ({time})\n{body_text}\n\n"));
     };
     let mut updated = incident.modified;
     if let Some(postmortem) = &incident.postmortem {
@@ -182,20 +220,19 @@ fn of_incident(v: &View<'_>, incident: &Incident) -> Entry {
     }
     for Update { status, display_at, body, .. } in &incident.updates {
         add(v.m.incident_status(*status), *display_at, body.get(v.language));
+        if !v.texts.has_room() {
+            break;
+        }
     }
     Entry {
         id: format!("urn:uuid:{}", incident.id),
         title: v.plain(&incident.title),
-        url: url(v, incident),
+        url,
         published: incident.begins().min(incident.created),
         updated,
         html,
         text: visible(text.trim_end()),
     }
-}
-
-fn url(v: &View<'_>, incident: &Incident) -> String {
-    format!("{}/incident/{}", v.page.url, incident.id)
 }
 
 fn json(feed: &Feed) -> String {

@@ -203,26 +203,30 @@ fn incident<'a>(v: &View<'a>, incident: &'a snapshot::Incident) -> Incident<'a> 
         name: one.name.get(v.language),
         status: one.status,
     });
-    let updates = incident.updates.iter().map(|one| Update {
+    let url = v.incident_url(incident);
+    // The newest one is there in any case.
+    let newest = if v.texts.has_room() { incident.updates.len() } else { 1 };
+    let updates = incident.updates.iter().take(newest).map(|one| Update {
         id: one.id,
         status: one.status,
-        body: to_text(one.body.get(v.language)),
+        body: v.texts.text(one.body.get(v.language), &url),
         display_at: one.display_at,
     });
+    let updates = updates.collect();
     Incident {
         id: incident.id,
         kind: incident.kind,
         title: incident.title.get(v.language),
         status: incident.status,
         impact: incident.impact,
-        url: format!("{}/incident/{}", v.page.url, incident.id),
+        url,
         started: incident.started,
         resolved: incident.resolved,
         scheduled_for: incident.scheduled_for,
         scheduled_until: incident.scheduled_until,
         cancelled: incident.cancelled,
         components: components.collect(),
-        updates: updates.collect(),
+        updates,
     }
 }
 

@@ -151,7 +151,7 @@ pub(super) fn page(snapshot: &Snapshot, language: Language) -> String {
         monitor_list: v.listed(section).into_iter().map(|one| monitor(one, language)).collect(),
     });
     let public_group_list = groups.collect();
-    let incidents = || snapshot.incidents.iter().map(|one| incident(one, language));
+    let incidents = || snapshot.incidents.iter().map(|one| incident(&v, one));
     to_json(&Page {
         config: Config {
             slug: &page.slug,
@@ -173,7 +173,7 @@ pub(super) fn page(snapshot: &Snapshot, language: Language) -> String {
         incident: incidents().next(),
         incidents: incidents().collect(),
         public_group_list,
-        maintenance_list: snapshot.maintenances.iter().map(|one| window(one, language)).collect(),
+        maintenance_list: snapshot.maintenances.iter().map(|one| window(&v, one)).collect(),
     })
 }
 
@@ -201,11 +201,12 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-fn newest(incident: &snapshot::Incident, language: Language) -> String {
-    incident.updates.first().map(|one| to_text(one.body.get(language))).unwrap_or_default()
+fn newest(v: &View<'_>, incident: &snapshot::Incident) -> String {
+    let Some(update) = incident.updates.first() else { return String::new() };
+    v.texts.text(update.body.get(v.language), &v.incident_url(incident))
 }
 
-fn incident(incident: &snapshot::Incident, language: Language) -> Incident<'_> {
+fn incident<'a>(v: &View<'_>, incident: &'a snapshot::Incident) -> Incident<'a> {
     Incident {
         id: incident.id,
         style: match incident.impact {
@@ -213,22 +214,22 @@ fn incident(incident: &snapshot::Incident, language: Language) -> Incident<'_> {
             Impact::Minor => "warning",
             Impact::Major | Impact::Critical => "danger",
         },
-        title: incident.title.get(language),
-        content: newest(incident, language),
+        title: incident.title.get(v.language),
+        content: newest(v, incident),
         pin: true,
         created_date: time(incident.started),
         last_updated_date: time(incident.modified),
     }
 }
 
-fn window(incident: &snapshot::Incident, language: Language) -> Maintenance<'_> {
+fn window<'a>(v: &View<'_>, incident: &'a snapshot::Incident) -> Maintenance<'a> {
     let is_scheduled = incident.status == snapshot::IncidentStatus::Scheduled;
     let slot = incident.scheduled_for.zip(incident.scheduled_until);
     let slot = slot.map(|(from, to)| Timeslot { start_date: time(from), end_date: time(to) });
     Maintenance {
         id: incident.id,
-        title: incident.title.get(language),
-        description: newest(incident, language),
+        title: incident.title.get(v.language),
+        description: newest(v, incident),
         strategy: "single",
         active: true,
         status: if is_scheduled { "scheduled" } else { "under-maintenance" },

@@ -28,6 +28,7 @@ mod style;
 mod subscribe;
 mod subscribe_form;
 mod subscription;
+mod text_budget;
 mod v2;
 mod view;
 mod visit;

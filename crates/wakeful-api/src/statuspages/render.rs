@@ -170,7 +170,7 @@ pub(super) fn history(
 /// The month of the oldest incident.
 fn oldest_month(v: &View<'_>) -> Date {
     let first = v.snapshot.past.iter().map(Incident::begins).min();
-    let created = v.snapshot.has_more_past().then_some(v.page.created);
+    let created = v.snapshot.has_more_past.then_some(v.page.created);
     let first = first.into_iter().chain(created).min();
     first.map_or(v.snapshot.today, |first| v.date_in_zone(first)).first_of_month()
 }
@@ -182,7 +182,7 @@ pub(super) fn older_month(snapshot: &Snapshot, month: Date) -> Option<(Millis, M
     let is_older = month.first_of_month() <= v.date_in_zone(first).first_of_month();
     let start = |date: Date| v.zone().instant(date.at(0, 0, 0, 0));
     let next = months_before(month.first_of_month(), -1)?;
-    (snapshot.has_more_past() && is_older).then(|| (start(month.first_of_month()), start(next)))
+    (snapshot.has_more_past && is_older).then(|| (start(month.first_of_month()), start(next)))
 }
 
 fn months_before(first: Date, months: i32) -> Option<Date> {
@@ -366,7 +366,15 @@ impl<'a> View<'a> {
     }
 
     fn updates<'b>(&self, incident: &'b Incident, newest: &usize) -> &'b [Update] {
-        &incident.updates[..incident.updates.len().min(*newest)]
+        let newest = if self.texts.has_room() { *newest } else { 1 };
+        &incident.updates[..incident.updates.len().min(newest)]
+    }
+
+    /// What an update says, or the beginning if the document shows too much.
+    fn update_text(&self, incident: &Incident, update: &Update) -> String {
+        let href = self.incident_href(incident);
+        let html = self.texts.html(update.body.get(self.language), &href);
+        self.in_its_language(&update.body, html)
     }
 
     fn incident_href(&self, incident: &Incident) -> String {

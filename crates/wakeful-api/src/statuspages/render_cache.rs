@@ -1,6 +1,6 @@
 //! Rendered pages, stored as gzip. They are read without a lock; a page is rendered by one
 //! request at a time, and the others get its previous form meanwhile. So does a visitor whose
-//! request takes long to render, or cannot be.
+//! request takes long to render, or cannot be. Rendering leaves half of the processor to others.
 
 use arc_swap::ArcSwap;
 use axum::http::HeaderValue;
@@ -10,10 +10,13 @@ use hyper::body::Bytes;
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::Read as _;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use wakeful_core::error_chain::ErrorChain;
@@ -32,6 +35,11 @@ const MAX_ENTRIES: usize = 256;
 const OVERHEAD: usize = 256;
 /// How long a visitor waits for a new form where there is a previous one.
 const MAX_WAIT: Duration = Duration::from_secs(1);
+/// After rendering that took so long, a page rests for a multiple of that time: its previous forms
+/// are served, however often it changes.
+const LONG: Duration = Duration::from_millis(100);
+const REST: u32 = 4;
+const MAX_REST: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
@@ -89,8 +97,8 @@ type Entries = HashMap<Key, Arc<Rendered>>;
 #[derive(Default)]
 struct PageEntries {
     entries: ArcSwap<Entries>,
-    /// Held while a form is rendered.
-    rendering: Arc<Mutex<()>>,
+    /// Held while a form is rendered. Until when the page rests.
+    rendering: Arc<Mutex<Option<Instant>>>,
     /// The number of the last request.
     used: AtomicU64,
     bytes: AtomicUsize,
@@ -102,39 +110,47 @@ pub(crate) struct RenderCache {
     max_bytes: usize,
     pages: ArcSwap<HashMap<StatuspageId, Arc<PageEntries>>>,
     requests: AtomicU64,
+    /// How many pages are rendered at once.
+    turns: Semaphore,
     /// Those that go on after their request. They only read, so shutdown need not wait for them.
     tasks: TaskTracker,
 }
 
 impl RenderCache {
     pub(crate) fn new(max_bytes: usize) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         Self {
             max_bytes,
             pages: ArcSwap::default(),
             requests: AtomicU64::new(0),
+            turns: Semaphore::new((processors / 2).max(1)),
             tasks: TaskTracker::new(),
         }
     }
 
-    /// The rendered form; `render` runs only if there is none of this version. It returns
-    /// `None` for what does not exist, which is not stored. `taken` is what else of pages is in
-    /// memory.
-    pub(super) async fn get<E: Error + Send + 'static>(
+    /// The rendered form. Only if there is none of this version, `read` reads what it shows, and
+    /// returns what renders it, on a thread of its own: `None` for what does not exist, which is
+    /// not stored. `taken` is what else of pages is in memory.
+    pub(super) async fn get<E, R>(
         self: &Arc<Self>,
         page: StatuspageId,
         key: Key,
         version: Version,
         taken: usize,
-        render: impl Future<Output = Result<Option<String>, E>> + Send + 'static,
-    ) -> Result<Option<Arc<Rendered>>, E> {
+        read: impl Future<Output = Result<R, E>> + Send + 'static,
+    ) -> Result<Option<Arc<Rendered>>, E>
+    where
+        E: Error + Send + 'static,
+        R: FnOnce() -> Option<String> + Send + 'static,
+    {
         let entries = self.page(page);
         entries.used.store(self.requests.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let stored = entries.entries.load().get(&key).cloned();
         let (previous, rendering) = match stored {
             Some(stored) if stored.version == version => return Ok(Some(stored)),
             Some(previous) => match Arc::clone(&entries.rendering).try_lock_owned() {
-                Ok(rendering) => (Some(previous), rendering),
-                Err(_) => return Ok(Some(previous)),
+                Ok(rendering) if !is_resting(*rendering) => (Some(previous), rendering),
+                _ => return Ok(Some(previous)),
             },
             None => {
                 let rendering = Arc::clone(&entries.rendering).lock_owned().await;
@@ -147,13 +163,21 @@ impl RenderCache {
         };
         let cache = Arc::clone(self);
         let making = async move {
-            let _rendering = rendering;
-            let started = Instant::now();
-            let Some(text) = render.await? else { return Ok(None) };
-            let rendered = Arc::new(Rendered::new(version, &text));
+            let mut rendering = rendering;
+            let render = read.await?;
+            let turn = cache.turns.acquire().await;
+            let rendered = spawn_blocking(move || {
+                let started = Instant::now();
+                let rendered = render().map(|text| Rendered::new(version, &text));
+                (rendered, started.elapsed())
+            });
+            let (rendered, took) =
+                rendered.await.unwrap_or_else(|error| resume_unwind(error.into_panic()));
+            drop(turn);
+            *rendering = (took >= LONG).then(|| Instant::now() + (took * REST).min(MAX_REST));
+            let Some(rendered) = rendered.map(Arc::new) else { return Ok(None) };
             metrics::counter!("wakeful_statuspage_renders_total").increment(1);
-            metrics::histogram!("wakeful_statuspage_render_seconds")
-                .record(started.elapsed().as_secs_f64());
+            metrics::histogram!("wakeful_statuspage_render_seconds").record(took.as_secs_f64());
             entries.insert(key, Arc::clone(&rendered));
             cache.drop_unused(page, cache.max_bytes.saturating_sub(taken));
             Ok::<_, E>(Some(rendered))
@@ -209,6 +233,10 @@ impl RenderCache {
     }
 }
 
+fn is_resting(until: Option<Instant>) -> bool {
+    until.is_some_and(|until| Instant::now() < until)
+}
+
 impl PageEntries {
     /// Called by the one who renders, so no other call changes the entries.
     fn insert(&self, key: Key, rendered: Arc<Rendered>) {
@@ -258,7 +286,11 @@ mod tests {
     ) -> Result<Option<String>, E> {
         let page = sample::empty().page.id;
         let version = Version { revision: version, as_of: Millis(0) };
-        let found = cache.get(page, key(name), version, 0, render).await?;
+        let read = async move {
+            let text = render.await?;
+            Ok::<_, E>(move || text)
+        };
+        let found = cache.get(page, key(name), version, 0, read).await?;
         Ok(found.map(|found| String::from_utf8(found.decompressed()).expect("text")))
     }
 
@@ -314,6 +346,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_page_that_takes_long_to_render_rests() {
+        let cache = cache(1 << 20);
+        get(&cache, "a", 1, "one").await;
+        let rests = async |until| {
+            let entries = cache.page(sample::empty().page.id);
+            *entries.rendering.lock().await = Some(until);
+        };
+        rests(Instant::now() + Duration::from_secs(60)).await;
+        assert_eq!(get(&cache, "a", 2, "two").await.as_deref(), Some("one"));
+        assert_eq!(get(&cache, "b", 2, "two").await.as_deref(), Some("two"), "there was none");
+        rests(Instant::now()).await;
+        assert_eq!(get(&cache, "a", 2, "two").await.as_deref(), Some("two"));
+    }
+
+    #[tokio::test]
     async fn forms_without_a_name_are_not_dropped_for_those_with_one() {
         let cache = cache(1 << 20);
         get(&cache, "", 1, "front").await;
@@ -331,8 +378,8 @@ mod tests {
         let version = Version { revision: 1, as_of: Millis(0) };
         let pages = [1, 2, 3, 4].map(|seed| StatuspageId::new(Millis(0), [seed; 10]));
         for page in [0, 1, 2, 0, 3] {
-            let render = async { Ok::<_, Infallible>(Some("x".to_owned())) };
-            let Ok(_) = cache.get(pages[page], key("a"), version, taken, render).await;
+            let read = async { Ok::<_, Infallible>(|| Some("x".to_owned())) };
+            let Ok(_) = cache.get(pages[page], key("a"), version, taken, read).await;
         }
         let stored = cache.pages.load();
         let has = pages.map(|page| stored.contains_key(&page));

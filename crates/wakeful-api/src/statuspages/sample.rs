@@ -118,6 +118,7 @@ pub(super) fn empty() -> Snapshot {
         incidents: Vec::new(),
         maintenances: Vec::new(),
         past: Vec::new(),
+        has_more_past: false,
         today: today(),
         as_of: NOW,
         revision: 7,

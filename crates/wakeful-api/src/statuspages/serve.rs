@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
 use wakeful_core::id::{ComponentId, IncidentId};
 use wakeful_core::statuspages::page::Access;
-use wakeful_core::statuspages::snapshot::{ImageKind, Snapshot};
+use wakeful_core::statuspages::snapshot::{ComponentFigures, ImageKind, Incident, Snapshot};
 use wakeful_engine::Error;
 
 use super::feeds::{self, Entries, Format};
@@ -97,13 +97,18 @@ async fn document(
         unlocked: unlocked && form.class() == Class::Html,
         on_domain: visit.is_on_domain(),
     };
-    let rendering = {
+    let reading = {
         let (api, visit, id) = (api.clone(), Arc::clone(visit), name.clone());
-        async move { text(&api, &visit, form, &id, visit.context(unlocked)).await }
+        async move {
+            let further = further(&api, &visit, form, &id).await?;
+            Ok::<_, ApiError>(move || {
+                text(&visit.snapshot, form, &id, visit.context(unlocked), &further)
+            })
+        }
     };
     let version = Version::of(&visit.snapshot);
     let taken = api.engine().snapshots().bytes() + api.page_images().bytes();
-    let rendered = api.rendered_pages().get(visit.page.id, key, version, taken, rendering).await?;
+    let rendered = api.rendered_pages().get(visit.page.id, key, version, taken, reading).await?;
     let Some(rendered) = rendered else { return Ok(respond::not_found(&visit.parts.headers)) };
     let mut terms = visit.terms(form.class());
     if form == Form::Style {
@@ -121,55 +126,78 @@ async fn document(
     Ok(response)
 }
 
-/// The text of a form; `None` for a component, incident or month that the page does not have.
-async fn text(
-    api: &Api,
-    visit: &Visit,
-    form: Form,
-    id: &str,
-    context: Context<'_>,
-) -> Result<Option<String>, ApiError> {
+/// What a form shows that is not in the snapshot.
+#[derive(Default)]
+struct Further {
+    figures: Option<ComponentFigures>,
+    incident: Option<Incident>,
+    /// The incidents of a month.
+    older: Option<Vec<Incident>>,
+}
+
+async fn further(api: &Api, visit: &Visit, form: Form, id: &str) -> Result<Further, ApiError> {
     let snapshot: &Snapshot = &visit.snapshot;
-    let language = context.language;
-    let feed = |format, entries, path: &str| {
-        Some(feeds::render(format, entries, snapshot, language, path))
-    };
-    Ok(match form {
-        Form::Front => Some(render::front(snapshot, context)),
+    let mut further = Further::default();
+    match form {
         Form::Component => {
             let Some(component) = snapshot.component(id).filter(|one| one.is_listed()) else {
-                return Ok(None);
+                return Ok(further);
             };
             let page = &visit.page;
             let read = api.engine().component_page_figures(page.id, page.team, component.id).await;
-            let figures = match read {
+            further.figures = match read {
                 Ok(figures) => Some(figures),
                 // The days of the front page are in memory.
                 Err(error) if error.is_unavailable() => None,
                 Err(Error::NotFound(_)) => None,
                 Err(error) => return Err(error.into()),
             };
-            Some(render::component(snapshot, component, figures.as_ref(), context))
         }
         Form::Incident => {
-            let Some(id) = IncidentId::parse(id) else { return Ok(None) };
-            match snapshot.incident(id) {
-                Some(incident) => Some(render::incident(snapshot, incident, context)),
-                None if snapshot.has_more_past() => {
-                    let found = api.engine().past_incident(snapshot, id).await?;
-                    found.map(|incident| render::incident(snapshot, &incident, context))
-                }
-                None => None,
+            let is_older = |id: &IncidentId| snapshot.incident(*id).is_none();
+            let older = IncidentId::parse(id).filter(is_older);
+            if let Some(id) = older.filter(|_| snapshot.has_more_past) {
+                further.incident = api.engine().past_incident(snapshot, id).await?;
             }
+        }
+        Form::Month => {
+            let month = render::parse_month(id);
+            let span = month.and_then(|month| render::older_month(snapshot, month));
+            if let Some((from, to)) = span {
+                further.older = Some(api.engine().past_incidents(snapshot, from, to).await?);
+            }
+        }
+        _ => {}
+    }
+    Ok(further)
+}
+
+/// The text of a form; `None` for a component, incident or month that the page does not have.
+fn text(
+    snapshot: &Snapshot,
+    form: Form,
+    id: &str,
+    context: Context<'_>,
+    further: &Further,
+) -> Option<String> {
+    let language = context.language;
+    let feed = |format, entries, path: &str| {
+        Some(feeds::render(format, entries, snapshot, language, path))
+    };
+    match form {
+        Form::Front => Some(render::front(snapshot, context)),
+        Form::Component => {
+            let component = snapshot.component(id).filter(|one| one.is_listed())?;
+            Some(render::component(snapshot, component, further.figures.as_ref(), context))
+        }
+        Form::Incident => {
+            let shown = snapshot.incident(IncidentId::parse(id)?).or(further.incident.as_ref())?;
+            Some(render::incident(snapshot, shown, context))
         }
         Form::History => render::history(snapshot, None, None, context),
         Form::Month => {
-            let Some(month) = render::parse_month(id) else { return Ok(None) };
-            let older = match render::older_month(snapshot, month) {
-                Some((from, to)) => Some(api.engine().past_incidents(snapshot, from, to).await?),
-                None => None,
-            };
-            render::history(snapshot, Some(month), older.as_deref(), context)
+            let month = render::parse_month(id)?;
+            render::history(snapshot, Some(month), further.older.as_deref(), context)
         }
         Form::Feed(format) => feed(format, Entries::Updates, feed_path(format, "feed")),
         Form::HistoryFeed(format) => feed(format, Entries::Incidents, feed_path(format, "history")),
@@ -202,7 +230,7 @@ async fn text(
         | Form::KumaBadge
         | Form::Robots
         | Form::Favicon => None,
-    })
+    }
 }
 
 fn feed_path(format: Format, name: &str) -> &'static str {

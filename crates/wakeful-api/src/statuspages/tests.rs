@@ -4,7 +4,7 @@ use flate2::Compression;
 use serde_json::Value;
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::snapshot::{
-    ComponentFigures, Image, OutageSpan, ResponseDay, Scheme, Snapshot,
+    ComponentFigures, Image, OutageSpan, ResponseDay, Scheme, Snapshot, Update,
 };
 use wakeful_core::time::Millis;
 
@@ -209,6 +209,30 @@ fn a_large_page_is_small_on_the_wire() {
         let size = gzip(html.as_bytes(), Compression::best()).len();
         assert!(size <= limit, "{size} bytes with {bad_days} bad days");
         assert!(html.matches('<').count() < 5_000, "{} tags", html.matches('<').count());
+    }
+}
+
+#[test]
+fn documents_are_small_whatever_is_written_about_incidents() {
+    let mut snapshot = sample::page();
+    let mut long = snapshot.past[0].clone();
+    let update = Update { body: "é".repeat(10_000).as_str().into(), ..long.updates[0].clone() };
+    long.updates = vec![update; 10];
+    snapshot.incidents = vec![long.clone(); 50];
+    snapshot.past = vec![long; 50];
+    let english = Language::English;
+    let context = context(english);
+    for (name, text, max) in [
+        ("front", render::front(&snapshot, context), 800_000),
+        ("atom", feeds::render(Format::Atom, Entries::Incidents, &snapshot, english, "/"), 700_000),
+        ("rss", feeds::render(Format::Rss, Entries::Updates, &snapshot, english, "/"), 700_000),
+        // It has each text with markup and without.
+        ("json", feeds::render(Format::Json, Entries::Updates, &snapshot, english, "/"), 1_400_000),
+        ("index", json::index(&snapshot, english), 800_000),
+        ("incidents", v2::render(Document::Incidents, &snapshot, english), 800_000),
+    ] {
+        assert!(text.contains(&"é".repeat(10_000)), "{name} has whole updates");
+        assert!((500_000..max).contains(&text.len()), "{name} has {} bytes", text.len());
     }
 }
 

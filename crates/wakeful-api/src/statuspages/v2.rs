@@ -11,6 +11,7 @@ use wakeful_core::statuspages::snapshot::{
 use wakeful_core::time::Millis;
 
 use super::json::{Status, status, to_json};
+use super::text_budget::TextBudget;
 
 /// The incidents in a list.
 const MAX_LISTED: usize = 50;
@@ -124,7 +125,7 @@ struct Affected<'a> {
 }
 
 pub(super) fn render(document: Document, snapshot: &Snapshot, language: Language) -> String {
-    let all = Lists { snapshot, language };
+    let all = Lists { snapshot, language, texts: TextBudget::new() };
     let mut body = Body {
         page: all.page(),
         components: None,
@@ -165,6 +166,7 @@ pub(super) fn render(document: Document, snapshot: &Snapshot, language: Language
 struct Lists<'a> {
     snapshot: &'a Snapshot,
     language: Language,
+    texts: TextBudget,
 }
 
 impl<'a> Lists<'a> {
@@ -261,10 +263,11 @@ impl<'a> Lists<'a> {
     }
 
     fn incident(&self, one: &'a snapshot::Incident) -> Incident<'a> {
+        let url = format!("{}/incident/{}", self.snapshot.page.url, one.id);
         let postmortem = one.postmortem.iter().map(|postmortem| Update {
             id: format!("{}-postmortem", one.id),
             status: "postmortem",
-            body: to_text(postmortem.body.get(self.language)),
+            body: self.texts.text(postmortem.body.get(self.language), &url),
             incident_id: one.id,
             created_at: postmortem.published,
             updated_at: postmortem.published,
@@ -274,7 +277,11 @@ impl<'a> Lists<'a> {
             custom_tweet: (),
             tweet_id: (),
         });
-        let updates = one.updates.iter().map(|update| self.update(one.id, update));
+        // The newest one is there in any case.
+        let newest = if self.texts.has_room() { one.updates.len() } else { 1 };
+        let updates = one.updates.iter().take(newest);
+        let updates = updates.map(|update| self.update(one.id, update, &url));
+        let incident_updates = postmortem.chain(updates).collect();
         let named = |id: ComponentId| {
             let sections = self.snapshot.sections.iter();
             let mut found = sections.flat_map(|section| {
@@ -294,10 +301,10 @@ impl<'a> Lists<'a> {
             monitoring_at: one.monitoring_at(),
             resolved_at: one.resolved,
             impact: one.impact,
-            shortlink: format!("{}/incident/{}", self.snapshot.page.url, one.id),
+            shortlink: url,
             started_at: one.started,
             page_id: self.snapshot.page.id,
-            incident_updates: postmortem.chain(updates).collect(),
+            incident_updates,
             components: components.map(|(group, at, one)| self.component(one, group, at)).collect(),
             reminder_intervals: (),
             scheduled_for: one.scheduled_for,
@@ -305,7 +312,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    fn update(&self, incident: IncidentId, update: &'a snapshot::Update) -> Update<'a> {
+    fn update(&self, incident: IncidentId, update: &'a snapshot::Update, url: &str) -> Update<'a> {
         let id: IncidentUpdateId = update.id;
         let affected: Vec<Affected<'_>> = update
             .components
@@ -320,7 +327,7 @@ impl<'a> Lists<'a> {
         Update {
             id: id.to_string(),
             status: update.status.as_str(),
-            body: to_text(update.body.get(self.language)),
+            body: self.texts.text(update.body.get(self.language), url),
             incident_id: incident,
             created_at: update.created,
             updated_at: update.edited.unwrap_or(update.created),

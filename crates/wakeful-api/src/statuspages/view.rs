@@ -13,6 +13,7 @@ use wakeful_core::statuspages::{Language, Localized};
 use wakeful_core::time::Millis;
 
 use super::assets;
+use super::text_budget::TextBudget;
 
 pub(super) struct View<'a> {
     pub(super) snapshot: &'a Snapshot,
@@ -22,12 +23,22 @@ pub(super) struct View<'a> {
     zone: Zone,
     /// The path of the front page, without a slash at its end.
     base: &'a str,
+    /// For what is written about incidents.
+    pub(super) texts: TextBudget,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, language: Language, base: &'a str) -> Self {
         let zone = Zone::stored(&snapshot.page.timezone);
-        Self { snapshot, page: &snapshot.page, m: language.messages(), language, zone, base }
+        Self {
+            snapshot,
+            page: &snapshot.page,
+            m: language.messages(),
+            language,
+            zone,
+            base,
+            texts: TextBudget::new(),
+        }
     }
 
     /// Whether the page is shown at its own domain.
@@ -36,6 +47,11 @@ impl<'a> View<'a> {
     }
 
     // Links.
+
+    /// The public address of an incident.
+    pub(super) fn incident_url(&self, incident: &Incident) -> String {
+        format!("{}/incident/{}", self.page.url, incident.id)
+    }
 
     /// The address of a part of the page, in the same language.
     pub(super) fn href(&self, path: &str) -> String {
@@ -130,7 +146,11 @@ impl<'a> View<'a> {
 
     /// A Markdown text as HTML.
     pub(super) fn markdown(&self, text: &Localized) -> String {
-        let html = markdown::to_html(text.get(self.language));
+        self.in_its_language(text, markdown::to_html(text.get(self.language)))
+    }
+
+    /// The HTML of a text, marked if it is in another language than the page.
+    pub(super) fn in_its_language(&self, text: &Localized, html: String) -> String {
         match self.foreign(text) {
             Some(language) => {
                 format!("<div lang=\"{language}\" dir=\"{}\">{html}</div>", language.direction())

@@ -1,6 +1,7 @@
 //! Incidents and maintenance as a team writes them: their updates, and how one follows another.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use super::page::Texts;
 use super::snapshot::{ComponentStatus, Impact, IncidentKind, IncidentStatus, text_enum};
@@ -14,7 +15,11 @@ use crate::time::Millis;
 
 /// The most incidents of a team that have not ended.
 pub const MAX_OPEN: usize = 1_000;
+/// The most that a team stores of those that people write, and of those that rules do.
+pub const MAX_STORED: usize = 5_000;
 pub const MAX_UPDATES: usize = 200;
+/// The most bytes of what is written about an incident, in all languages.
+pub const MAX_TEXT: usize = 256 * 1024;
 pub const MAX_BODY: usize = 10_000;
 pub const MAX_POSTMORTEM: usize = 50_000;
 /// The most components, and pages, that an incident names.
@@ -218,6 +223,14 @@ impl Incident {
         pages.sort_unstable();
         pages.dedup();
         pages
+    }
+
+    /// The bytes of what is written about it: titles, updates and the postmortem.
+    pub fn text_bytes(&self) -> usize {
+        let own = self.title.len() + texts_bytes(&self.settings.texts);
+        let postmortem = self.settings.postmortem.as_ref().map_or(0, |one| one.body.len());
+        let of = |update: &Update| update.body.len() + texts_bytes(&update.settings.texts);
+        own + postmortem + self.updates.iter().map(of).sum::<usize>()
     }
 
     /// When a maintenance took or takes place; `None` if it has not begun, or was canceled.
@@ -429,6 +442,10 @@ impl Incident {
             (IncidentKind::Incident, None) => derived,
         };
     }
+}
+
+fn texts_bytes(texts: &Texts) -> usize {
+    texts.values().flat_map(BTreeMap::values).map(String::len).sum()
 }
 
 fn change(named: &NamedComponent, old: ComponentStatus, new: ComponentStatus) -> StatusChange {

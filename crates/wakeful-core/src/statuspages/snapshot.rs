@@ -177,9 +177,11 @@ pub struct Snapshot {
     pub incidents: Vec<Incident>,
     /// Published maintenance that is scheduled or in progress, by its start.
     pub maintenances: Vec<Incident>,
-    /// Resolved incidents and completed maintenance, newest first: at least the
-    /// [`MAX_RECENT`] newest.
+    /// Resolved incidents and completed maintenance, newest first: the [`MAX_RECENT`] newest, or
+    /// fewer if much is written about them.
     pub past: Vec<Incident>,
+    /// Whether the page may have older ones than these.
+    pub has_more_past: bool,
     /// The day of `as_of` in the page's time zone: the last day of the bars.
     #[serde(serialize_with = "date")]
     pub today: Date,
@@ -191,8 +193,10 @@ pub struct Snapshot {
     pub delayed_since: Option<Millis>,
 }
 
-/// How many past incidents and maintenances a snapshot has, if there are as many.
+/// How many past incidents and maintenances a snapshot has at most, and after how many bytes of
+/// text it has no further ones.
 pub const MAX_RECENT: usize = 100;
+pub const MAX_PAST_TEXT: usize = 2 << 20;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Page {
@@ -603,11 +607,6 @@ impl Snapshot {
     /// All incidents and maintenances: first the open ones.
     pub fn all_incidents(&self) -> impl Iterator<Item = &Incident> {
         self.incidents.iter().chain(&self.maintenances).chain(&self.past)
-    }
-
-    /// Whether the page may have older incidents than these.
-    pub fn has_more_past(&self) -> bool {
-        self.past.len() >= MAX_RECENT
     }
 
     pub fn incident(&self, id: IncidentId) -> Option<&Incident> {

@@ -142,6 +142,14 @@ impl Engine {
         limit("subscriber message", &[&team.to_string()], max, HOUR)
     }
 
+    /// Incidents that people create: each one stores text. As for invitations, those of all teams
+    /// of the user count as well.
+    pub(crate) fn incident_limits(&self, team: TeamId, user: UserId) -> [Limit; 2] {
+        let max = self.settings().limits.incidents_per_hour;
+        [("incident", team.to_string()), ("incident user", user.to_string())]
+            .map(|(what, of)| limit(what, &[&of], max, HOUR))
+    }
+
     /// Lines in the log about updates of a team that notify nobody because of that limit.
     pub(crate) fn subscriber_message_warning_limit(&self, team: TeamId) -> Limit {
         limit("subscriber message warning", &[&team.to_string()], 1, HOUR)

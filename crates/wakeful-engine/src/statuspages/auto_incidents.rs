@@ -10,7 +10,8 @@ use wakeful_core::id::{ComponentId, IncidentId, MonitorId};
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::automatic::AutomaticText;
 use wakeful_core::statuspages::incident::{
-    Incident, IncidentSettings, IncidentSource, IncidentState, NamedComponent, NewUpdate,
+    Incident, IncidentSettings, IncidentSource, IncidentState, MAX_TEXT, MAX_UPDATES,
+    NamedComponent, NewUpdate,
 };
 use wakeful_core::statuspages::page::{StatusPage, Texts};
 use wakeful_core::statuspages::rule::{
@@ -279,8 +280,11 @@ impl Engine {
         let now = self.now();
         let notify = active.rule.settings.notify;
         let is_draft = incident.state == IncidentState::Draft;
-        // After a person's first update, a rule only changes statuses.
-        let writes = !incident.settings.by_person;
+        // After a person's first update, a rule only changes statuses. It does not write without
+        // end when a monitor flaps either.
+        let is_automatic = !incident.settings.by_person;
+        let has_room = incident.updates.len() < MAX_UPDATES && incident.text_bytes() < MAX_TEXT;
+        let writes = is_automatic && has_room;
         match action {
             RuleAction::Join(components) => {
                 let joining = named(page, down, &components);
@@ -323,7 +327,7 @@ impl Engine {
                 }
             }
             RuleAction::Resolve => {
-                if writes {
+                if is_automatic {
                     let text = AutomaticText::Resolved.texts("body", |_| String::new());
                     let status = IncidentStatus::Resolved;
                     self.post_automatically(incident, status, text, now, notify);

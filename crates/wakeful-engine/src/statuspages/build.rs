@@ -11,7 +11,8 @@ use wakeful_core::statuspages::component::{Component, MAX_TAGGED, Section};
 use wakeful_core::statuspages::incident::{Incident, NamedComponent};
 use wakeful_core::statuspages::page::{StatusPage, localized};
 use wakeful_core::statuspages::snapshot::{
-    self as shown, ComponentStatus, Image, ImageKind, IncidentKind, MAX_RECENT, Snapshot,
+    self as shown, ComponentStatus, Image, ImageKind, IncidentKind, MAX_PAST_TEXT, MAX_RECENT,
+    Snapshot,
 };
 use wakeful_core::statuspages::status::{MonitorCounts, Said, page_status, shown_status};
 use wakeful_core::time::Millis;
@@ -298,7 +299,7 @@ fn assemble(
     let mut maintenances: Vec<shown::Incident> =
         open(IncidentKind::Maintenance).map(show).collect();
     maintenances.sort_by_key(shown::Incident::begins);
-    let past = published().filter(|incident| !incident.is_open()).take(MAX_RECENT);
+    let (past, has_more_past) = newest_past(published().filter(|incident| !incident.is_open()));
     let statuses: Vec<ComponentStatus> =
         sections.iter().flat_map(|section| &section.components).map(|one| one.status).collect();
     let impacts: Vec<shown::Impact> = open(IncidentKind::Incident)
@@ -314,13 +315,28 @@ fn assemble(
         status: page_status(&statuses, &impacts),
         incidents: open(IncidentKind::Incident).map(show).collect(),
         maintenances,
-        past: past.map(show).collect(),
+        past: past.into_iter().map(show).collect(),
+        has_more_past,
         sections,
         today: zone.local(now).date(),
         as_of: now,
         revision: 0,
         delayed_since: None,
     }
+}
+
+/// The past incidents that a snapshot has, of all of them, and whether there may be more.
+fn newest_past<'a>(all: impl Iterator<Item = &'a Incident>) -> (Vec<&'a Incident>, bool) {
+    let mut newest = Vec::new();
+    let mut bytes = 0;
+    for incident in all {
+        if newest.len() >= MAX_RECENT || bytes >= MAX_PAST_TEXT {
+            return (newest, true);
+        }
+        bytes += incident.text_bytes();
+        newest.push(incident);
+    }
+    (newest, false)
 }
 
 /// Replaces or adds an incident, newest first.

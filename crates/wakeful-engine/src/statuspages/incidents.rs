@@ -10,14 +10,15 @@ use wakeful_core::id::{
 use wakeful_core::one_line::one_line;
 use wakeful_core::statuspages::incident::{
     Incident, IncidentSettings, IncidentSource, IncidentState, IncidentTemplate, MAX_OPEN,
-    MAX_TEMPLATES, MAX_UPDATES, NamedComponent, NewUpdate, Postmortem, TemplateSettings,
+    MAX_STORED, MAX_TEMPLATES, MAX_TEXT, MAX_UPDATES, NamedComponent, NewUpdate, Postmortem,
+    TemplateSettings,
 };
 use wakeful_core::statuspages::markdown::literal;
 use wakeful_core::statuspages::page::Texts;
 use wakeful_core::statuspages::snapshot::{ComponentStatus, Impact, IncidentKind, IncidentStatus};
 use wakeful_core::template::{Fields, UserTemplate};
 use wakeful_core::time::Millis;
-use wakeful_store::{IncidentQuery, SaveTeamOutcome, StoredIncident};
+use wakeful_store::{AddIncidentOutcome, IncidentQuery, SaveTeamOutcome, StoredIncident};
 
 use crate::bus::Event;
 use crate::caller::{Authorized, Caller};
@@ -161,21 +162,15 @@ impl Engine {
         require_all_monitors(caller)?;
         let Some(id) = id else {
             let incident = self.new_incident(caller, merge(None)?).await?;
-            let counted = self.count_messages(None, &incident).await?;
-            let team = self.store().team(caller.team_access());
-            let saved = team.add_incident(&incident, &self.audit(caller)).await;
-            if !matches!(saved, Ok(SaveTeamOutcome::Done)) {
-                self.undo_messages(counted).await?;
+            require_room(None, &incident, "update.body")?;
+            let limits = self.incident_limits(caller.team(), caller.user());
+            self.count_together(&limits, 1).await?;
+            let added = self.add_incident(caller, &incident).await;
+            if added.is_err() {
+                self.undo_attempts(&limits, 1).await?;
             }
-            return match saved.map_err(Error::from)? {
-                SaveTeamOutcome::Done => {
-                    self.note_incident(&incident);
-                    Ok(incident)
-                }
-                SaveTeamOutcome::LimitReached | SaveTeamOutcome::Conflict => {
-                    Err(Error::FixedLimit { max: MAX_OPEN as u32, of: "open incidents" }.into())
-                }
-            };
+            added?;
+            return Ok(incident);
         };
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let before = self.stored_incident(caller, id).await?;
@@ -186,6 +181,27 @@ impl Engine {
             }
         }
         Err(Error::Conflict.into())
+    }
+
+    async fn add_incident(&self, caller: &Caller, incident: &Incident) -> Result<()> {
+        let counted = self.count_messages(None, incident).await?;
+        let team = self.store().team(caller.team_access());
+        let added = team.add_incident(incident, &self.audit(caller)).await;
+        if !matches!(added, Ok(AddIncidentOutcome::Done)) {
+            self.undo_messages(counted).await?;
+        }
+        match added? {
+            AddIncidentOutcome::Done => {
+                self.note_incident(incident);
+                Ok(())
+            }
+            AddIncidentOutcome::TooManyOpen => {
+                Err(Error::FixedLimit { max: MAX_OPEN as u32, of: "open incidents" })
+            }
+            AddIncidentOutcome::TooMany => {
+                Err(Error::FixedLimit { max: MAX_STORED as u32, of: "incidents per team" })
+            }
+        }
     }
 
     /// Posts an update, or changes one.
@@ -431,6 +447,11 @@ impl Engine {
         if same == before.incident {
             return Ok(true);
         }
+        let field = match action {
+            Action::IncidentPost | Action::IncidentPostmortem => "body",
+            _ => "texts",
+        };
+        require_room(Some(&before.incident), incident, field)?;
         let counted = self.count_messages(Some(&before.incident), incident).await?;
         let team = self.store().team(caller.team_access());
         let saved = team.change_incident(before, incident, action, &self.audit(caller)).await;
@@ -723,6 +744,17 @@ impl Engine {
         };
         tokio::task::spawn_blocking(rendering).await.map_err(|_| Error::Overloaded)?
     }
+}
+
+/// Fails if more is written about an incident than fits; what is not longer than before always does.
+fn require_room(before: Option<&Incident>, after: &Incident, field: &'static str) -> Result<()> {
+    let bytes = after.text_bytes();
+    if bytes <= MAX_TEXT || before.is_some_and(|before| bytes <= before.text_bytes()) {
+        return Ok(());
+    }
+    let why =
+        format!("must be shorter: all texts of an incident together have at most {MAX_TEXT} bytes");
+    Err(Error::Refused { field, why })
 }
 
 /// The fields of an update are within `incident.update` in the request for a preview.

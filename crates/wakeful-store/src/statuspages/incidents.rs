@@ -2,8 +2,10 @@
 
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
-use wakeful_core::id::{ComponentId, IncidentId, IncidentRuleId, IncidentUpdateId, StatuspageId};
-use wakeful_core::statuspages::incident::{Incident, MAX_OPEN};
+use wakeful_core::id::{
+    ComponentId, IncidentId, IncidentRuleId, IncidentUpdateId, StatuspageId, TeamId,
+};
+use wakeful_core::statuspages::incident::{Incident, IncidentSource, MAX_OPEN, MAX_STORED};
 use wakeful_core::statuspages::schedule;
 use wakeful_core::statuspages::snapshot::IncidentKind;
 use wakeful_core::time::Millis;
@@ -17,8 +19,24 @@ use crate::dialect::{Tx, either, read, within};
 use crate::monitors::json;
 use crate::{AuditContext, NewEntry, Result, SaveTeamOutcome, Store, TeamStore};
 
-/// The most incidents of a page that are read for it.
-const MAX_SHOWN: i64 = 500;
+/// The most incidents of a page that are read for it, and after how many bytes of text no further
+/// ones are.
+const MAX_SHOWN: usize = 500;
+const MAX_SHOWN_TEXT: usize = 32 << 20;
+/// How many of them are read at once.
+const SHOWN_PART: usize = 100;
+/// The most incidents that are deleted to make room for one.
+const MAX_REPLACED: i64 = 10;
+
+/// The outcome of adding an incident that a person writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddIncidentOutcome {
+    Done,
+    /// The team has the most that may be open.
+    TooManyOpen,
+    /// The team has the most that are stored.
+    TooMany,
+}
 
 /// Which incidents to list.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +134,7 @@ impl TeamStore<'_> {
         &self,
         incident: &Incident,
         by: &AuditContext,
-    ) -> Result<SaveTeamOutcome> {
+    ) -> Result<AddIncidentOutcome> {
         let mut tx = self.begin().await?;
         lock_team(&mut tx, self.team, incident.modified).await?;
         let open: i64 = within!(tx, |db| {
@@ -129,14 +147,17 @@ impl TeamStore<'_> {
             .await
         })?;
         if open >= MAX_OPEN as i64 {
-            return Ok(SaveTeamOutcome::LimitReached);
+            return Ok(AddIncidentOutcome::TooManyOpen);
+        }
+        if count_stored(&mut tx, self.team, incident.source).await? >= MAX_STORED as i64 {
+            return Ok(AddIncidentOutcome::TooMany);
         }
         insert(&mut tx, incident).await?;
         let changes = diff(None, Some(&incident.view()));
         let entry = NewEntry::new(Action::IncidentCreate, object(incident), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
-        Ok(SaveTeamOutcome::Done)
+        Ok(AddIncidentOutcome::Done)
     }
 
     /// Changes an incident if it still has the revision it was read with.
@@ -162,26 +183,9 @@ impl TeamStore<'_> {
     pub async fn delete_incident(&self, incident: &Incident, by: &AuditContext) -> Result<bool> {
         let mut tx = self.begin().await?;
         note_change(&mut tx, &incident.all_pages()).await?;
-        let hidden = hidden_team(&mut tx, by.at()).await?;
-        let deleted = within!(tx, |db| {
-            sqlx::query("update incidents set team_id = $3 where id = $1 and team_id = $2")
-                .bind(incident.id.uuid())
-                .bind(self.team.uuid())
-                .bind(hidden.uuid())
-                .execute(db)
-                .await
-                .map(|done| done.rows_affected() == 1)
-        })?;
-        if !deleted {
+        if !hide(&mut tx, self.team, incident.id, by.at()).await? {
             return Ok(false);
         }
-        within!(tx, |db| {
-            sqlx::query("delete from incident_pages where incident_id = $1")
-                .bind(incident.id.uuid())
-                .execute(db)
-                .await?;
-        });
-        hide_pages_of(&mut tx, hidden, by.at()).await?;
         let entry = NewEntry::new(Action::IncidentDelete, object(incident), Vec::new());
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
@@ -192,23 +196,7 @@ impl TeamStore<'_> {
 impl Store {
     /// The published incidents of a page, newest first.
     pub async fn shown_incidents(&self, page: StatuspageId) -> Result<Vec<Incident>> {
-        let found: Vec<StoredIncident> = read!(self, |db| {
-            sqlx::query_as(concat!(
-                "select ",
-                incident_columns!(),
-                " from incident_pages p
-                 join incidents i on i.id = p.incident_id
-                 where p.page_id = $1 and i.state = 'published'
-                 order by i.started desc, i.id desc
-                 limit $2"
-            ))
-            .bind(page.uuid())
-            .bind(MAX_SHOWN)
-            .fetch_all(db)
-            .await
-        })?;
-        let incidents = self.with_parts(found).await?;
-        Ok(incidents.into_iter().map(|stored| stored.incident).collect())
+        self.past_incidents(page, Millis(i64::MIN), Millis(i64::MAX)).await
     }
 
     /// The published incidents of a page that began in a time, newest first.
@@ -218,26 +206,41 @@ impl Store {
         from: Millis,
         to: Millis,
     ) -> Result<Vec<Incident>> {
-        let found: Vec<StoredIncident> = read!(self, |db| {
-            sqlx::query_as(concat!(
-                "select ",
-                incident_columns!(),
-                " from incident_pages p
-                 join incidents i on i.id = p.incident_id
-                 where p.page_id = $1 and i.state = 'published'
-                 and i.started >= $2 and i.started < $3
-                 order by i.started desc, i.id desc
-                 limit $4"
-            ))
-            .bind(page.uuid())
-            .bind(from.0)
-            .bind(to.0)
-            .bind(MAX_SHOWN)
-            .fetch_all(db)
-            .await
-        })?;
-        let incidents = self.with_parts(found).await?;
-        Ok(incidents.into_iter().map(|stored| stored.incident).collect())
+        let mut incidents: Vec<Incident> = Vec::new();
+        let mut bytes = 0;
+        // No id is less than this one.
+        let mut last = (to, Uuid::nil());
+        while incidents.len() < MAX_SHOWN && bytes < MAX_SHOWN_TEXT {
+            let found: Vec<StoredIncident> = read!(self, |db| {
+                sqlx::query_as(concat!(
+                    "select ",
+                    incident_columns!(),
+                    " from incident_pages p
+                     join incidents i on i.id = p.incident_id
+                     where p.page_id = $1 and i.state = 'published' and i.started >= $2
+                     and (i.started < $3 or (i.started = $3 and i.id < $4))
+                     order by i.started desc, i.id desc
+                     limit $5"
+                ))
+                .bind(page.uuid())
+                .bind(from.0)
+                .bind(last.0.0)
+                .bind(last.1)
+                .bind(SHOWN_PART as i64)
+                .fetch_all(db)
+                .await
+            })?;
+            let is_all = found.len() < SHOWN_PART;
+            for stored in self.with_parts(found).await? {
+                last = (stored.incident.started, stored.incident.id.uuid());
+                bytes += stored.incident.text_bytes();
+                incidents.push(stored.incident);
+            }
+            if is_all {
+                break;
+            }
+        }
+        Ok(incidents)
     }
 
     /// A published incident of a page.
@@ -310,6 +313,7 @@ impl Store {
         }
         if let Some(next) = next {
             insert(&mut tx, next).await?;
+            make_room(&mut tx, next).await?;
         }
         tx.commit().await?;
         Ok(true)
@@ -344,6 +348,71 @@ pub(super) async fn insert(tx: &mut Tx, incident: &Incident) -> Result<()> {
     });
     write_parts(tx, None, incident).await?;
     announce(tx, None, incident, 1).await
+}
+
+/// How many incidents of a team are stored.
+async fn count_stored(tx: &mut Tx, team: TeamId, source: IncidentSource) -> Result<i64> {
+    Ok(within!(*tx, |db| {
+        sqlx::query_scalar("select count(*) from incidents where team_id = $1 and source = $2")
+            .bind(team.uuid())
+            .bind(source.as_str())
+            .fetch_one(db)
+            .await
+    })?)
+}
+
+/// Deletes the oldest ended incidents of the same kind if the team stores too many after one was
+/// added: what nobody has requested cannot be refused.
+pub(super) async fn make_room(tx: &mut Tx, added: &Incident) -> Result<()> {
+    let too_many = count_stored(tx, added.team, added.source).await? - MAX_STORED as i64;
+    if too_many <= 0 {
+        return Ok(());
+    }
+    let oldest: Vec<Uuid> = within!(*tx, |db| {
+        sqlx::query_scalar(
+            "select id from incidents
+             where team_id = $1 and source = $2 and kind = $3
+             and (status in ('resolved', 'completed') or state = 'discarded')
+             order by id
+             limit $4",
+        )
+        .bind(added.team.uuid())
+        .bind(added.source.as_str())
+        .bind(added.kind.as_str())
+        .bind(too_many.min(MAX_REPLACED))
+        .fetch_all(db)
+        .await
+    })?;
+    for id in oldest {
+        hide(tx, added.team, id.into(), added.modified).await?;
+    }
+    Ok(())
+}
+
+/// Moves an incident to a team that is deleted, so that its rows can be deleted in parts; false if
+/// the team has no such one.
+async fn hide(tx: &mut Tx, team: TeamId, id: IncidentId, now: Millis) -> Result<bool> {
+    let hidden = hidden_team(tx, now).await?;
+    let is_hidden = within!(*tx, |db| {
+        sqlx::query("update incidents set team_id = $3 where id = $1 and team_id = $2")
+            .bind(id.uuid())
+            .bind(team.uuid())
+            .bind(hidden.uuid())
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+    })?;
+    if !is_hidden {
+        return Ok(false);
+    }
+    within!(*tx, |db| {
+        sqlx::query("delete from incident_pages where incident_id = $1")
+            .bind(id.uuid())
+            .execute(db)
+            .await?;
+    });
+    hide_pages_of(tx, hidden, now).await?;
+    Ok(true)
 }
 
 /// Writes an incident that still has its revision.

@@ -6,7 +6,7 @@ use wakeful_core::statuspages::incident::Incident;
 use wakeful_core::statuspages::rule::{OpenIncident, Rule};
 use wakeful_core::time::Millis;
 
-use super::incidents::{change, insert};
+use super::incidents::{change, insert, make_room};
 use crate::deletion::deleted_teams;
 use crate::dialect::{either, from_row, read, within, write_lazily};
 use crate::monitors::id_array;
@@ -132,7 +132,10 @@ impl Store {
         }
         match write {
             RuleWrite::Nothing => {}
-            RuleWrite::Insert(incident) => insert(&mut tx, incident).await?,
+            RuleWrite::Insert(incident) => {
+                insert(&mut tx, incident).await?;
+                make_room(&mut tx, incident).await?;
+            }
             RuleWrite::Change(stored, incident) => {
                 if !change(&mut tx, stored, incident).await? {
                     return Ok(false);

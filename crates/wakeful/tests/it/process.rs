@@ -127,8 +127,8 @@ impl Installation {
         let names = ["FAILED_LOGINS_PER_MINUTE", "SIGNUPS_PER_HOUR", "CONTACTS_PER_HOUR"];
         let more = ["RESETS_PER_HOUR", "API_CALLS_PER_MINUTE", "DECLINED_CARDS_PER_HOUR"];
         let networks = ["FAILED_LOGINS_PER_NETWORK", "RESET_REQUESTS_PER_HOUR"];
-        let subscribers = ["ADDED_SUBSCRIBERS_PER_HOUR"];
-        let all = names.into_iter().chain(more).chain(networks).chain(subscribers);
+        let pages = ["ADDED_SUBSCRIBERS_PER_HOUR", "INCIDENTS_PER_HOUR"];
+        let all = names.into_iter().chain(more).chain(networks).chain(pages);
         all.fold(self, |installation, name| installation.set(&format!("LIMITS_{name}"), "1000000"))
     }
 

@@ -196,6 +196,10 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be ignore or fail", "Wählen Sie eine der Möglichkeiten."],
   ["must have at most {} characters", "Darf höchstens {} Zeichen lang sein."],
   ["must have at most {} bytes", "Darf höchstens {} Bytes lang sein."],
+  [
+    "must be shorter: all texts of an incident together have at most {} bytes",
+    "Kürzen Sie den Text: Alle Texte eines Vorfalls dürfen zusammen höchstens {} Bytes lang sein.",
+  ],
   ["must have at most {} monitors in all components", "Alle Komponenten zusammen können höchstens {} Monitore haben."],
   ["must have at most {} items", "Höchstens {} Einträge sind erlaubt."],
   [

@@ -172,6 +172,10 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be ignore or fail", "Choose one of the options."],
   ["must have at most {} characters", "Enter at most {} characters."],
   ["must have at most {} bytes", "Enter at most {} bytes."],
+  [
+    "must be shorter: all texts of an incident together have at most {} bytes",
+    "Shorten the text: all texts of an incident together can have at most {} bytes.",
+  ],
   ["must have at most {} monitors in all components", "All components together can have at most {} monitors."],
   ["must have at most {} items", "Enter at most {} items."],
   [
