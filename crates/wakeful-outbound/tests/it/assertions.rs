@@ -377,6 +377,34 @@ async fn a_team_whose_bodies_never_end_leaves_memory_for_others() {
     assert!(seen.up, "{}", seen.message);
 }
 
+/// The patterns of one team compare each byte of its responses with a thousand states, which once
+/// took seconds of processor time: they are given up, and the checks of another team are judged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn costly_patterns_of_one_team_do_not_keep_others_from_being_judged() {
+    let net = net();
+    let hostile = TestServer::answering(page(&"a".repeat(900_000))).await;
+    let fine = TestServer::answering(page(&"fine ".repeat(40_000))).await;
+    let (hostile, fine) = (Spec::Http(http(hostile.url("/"))), Spec::Http(http(fine.url("/"))));
+    let matches =
+        |pattern: &str| json!({"source": "body", "comparison": "matches", "target": pattern});
+    let costly: Vec<_> = (0..4).map(|n| matches(&format!("a{{{n},500}}b"))).collect();
+    let (costly, cheap) = (assertions(json!(costly)), assertions(json!([matches("fine")])));
+    let attacker = CheckRequest { assertions: &costly, ..CheckRequest::new(team(1), &hostile) };
+    let victim = CheckRequest { assertions: &cheap, ..CheckRequest::new(team(2), &fine) };
+    let attack = join_all((0..4).map(|_| run(&net, &attacker, LONG_TIMEOUT)));
+    let checks = async {
+        for _ in 0..3 {
+            let seen = run(&net, &victim, LONG_TIMEOUT).await.unwrap();
+            assert!(seen.up, "{}", seen.message);
+        }
+    };
+    let (attacked, ()) = tokio::join!(attack, checks);
+    for seen in attacked {
+        let message = seen.unwrap().message;
+        assert!(message.contains("takes too long, use a simpler pattern"), "{message}");
+    }
+}
+
 #[tokio::test]
 async fn a_level_of_evidence_leaves_out_the_body() {
     let server = TestServer::answering("HTTP/1.1 500 No\r\nContent-Length: 6\r\n\r\nsecret").await;

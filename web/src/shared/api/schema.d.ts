@@ -920,7 +920,9 @@ export interface paths {
         put?: never;
         /**
          * Creates an incident or a maintenance, or changes the one with the given `incidentid`.
-         *     Omitted fields retain their values. A new one is published unless `state` is `draft`.
+         *     Omitted fields retain their values. A new one is published unless `state` is `draft`. The title,
+         *     the updates, the postmortem and all translations together have at most 262,144 bytes. A team
+         *     stores at most 5,000 incidents that people create.
          */
         post: operations["post_incident_save"];
         delete?: never;
@@ -2941,8 +2943,8 @@ export interface paths {
         put?: never;
         /**
          * Adds a subscriber, or changes what the one with the given `subscriberid` receives. Without
-         *     `consent`, an email address must be confirmed by its owner; also with it, if the address was
-         *     unsubscribed in the last 90 days or bounces.
+         *     `consent`, an email address must be confirmed by its owner; also with it, if the address bounces,
+         *     or was unsubscribed, or deleted while it bounced, in the last 90 days.
          */
         post: operations["post_statuspage_subscriber_save"];
         delete?: never;
@@ -2979,8 +2981,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a subscriber with everything that is known about it. An email address whose owner has
-         *     unsubscribed was deleted then; that it was unsubscribed is remembered for 90 days.
+         * Deletes a subscriber with everything that is known about it. Of an email address, or the webhook
+         *     of a visitor, that was bouncing, a keyed digest is retained for 90 days, as of one that was
+         *     unsubscribed: only its owner can subscribe it again. The record itself cannot be deleted.
          */
         delete: operations["delete_statuspage_subscriber_delete"];
         options?: never;
@@ -3015,8 +3018,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Adds up to 1,000 subscribers whose consent the team has in writing. Addresses that were
-         *     unsubscribed in the last 90 days, or bounce, are not added.
+         * Adds up to 1,000 subscribers whose consent the team has in writing. Addresses that bounce, or
+         *     were unsubscribed, or deleted while they bounced, in the last 90 days, are not added.
          */
         post: operations["post_statuspage_subscribers_import"];
         delete?: never;
@@ -4677,7 +4680,7 @@ export interface components {
             message: string;
             /**
              * Format: int32
-             * @description Unsubscribed before, or bouncing: their owners must confirm again.
+             * @description Bouncing, also if deleted since, or unsubscribed before: their owners must confirm again.
              */
             refused: number;
             success: boolean;
@@ -15382,7 +15385,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Modified concurrently, or the team has the maximum number of open incidents; nothing was saved */
+            /** @description Modified concurrently, or the team has the maximum number of incidents, or of open ones; nothing was saved */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15418,7 +15421,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests; Retry-After says when to retry */
+            /** @description Too many new incidents in an hour; try again later */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -28657,7 +28660,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The owner of the email address has unsubscribed */
+            /** @description It was unsubscribed, or deleted while it was bouncing, which is remembered */
             422: {
                 headers: {
                     [name: string]: unknown;
