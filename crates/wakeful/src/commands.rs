@@ -124,8 +124,12 @@ async fn user_command(engine: &Engine, command: UserCommand) -> Outcome {
             ))
         }
         UserCommand::DisableMfa { email } => {
-            engine.disable_mfa_for(&email).await?;
-            print(&format!("MFA turned off for {email}.\n"))
+            let changed = engine.disable_mfa_for(&email).await?;
+            print(&if changed {
+                format!("MFA turned off for {email}.\n")
+            } else {
+                format!("MFA is off for {email} already.\n")
+            })
         }
         UserCommand::Verify { email } => {
             engine.verify_user_for(&email).await?;
