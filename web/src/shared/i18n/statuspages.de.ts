@@ -13,6 +13,7 @@ export const statuspages: typeof en.statuspages = {
   edit: "Bearbeiten",
   view: "Seite ansehen",
   publish: "Veröffentlichen",
+  publishTitle: (name) => `${name} veröffentlichen?`,
   unpublish: "Zurückziehen",
   unpublished: "Nicht veröffentlicht",
   hasPublished: (name) => `${name} ist veröffentlicht.`,
@@ -54,7 +55,8 @@ export const statuspages: typeof en.statuspages = {
   description: "Einleitung",
   markdown: "Freiwillig. Markdown: **fett**, [Links](https://example.com), Listen.",
   sections: "Abschnitte und Komponenten",
-  sectionsLead: "Besucher sehen Komponenten, niemals die Adressen oder Meldungen Ihrer Monitore.",
+  sectionsLead:
+    "Besucher sehen Komponenten, niemals die Einstellungen oder Meldungen Ihrer Monitore. Die Komponenten einer neuen Seite heißen wie Ihre Monitore.",
   section: (place) => `Abschnitt ${place}`,
   sectionName: "Überschrift",
   sectionNameHelp: "Freiwillig.",
@@ -88,6 +90,10 @@ export const statuspages: typeof en.statuspages = {
   displayChoices: { inherit: "Wie die Seite", yes: "Zeigen", no: "Nicht zeigen" },
   moveTo: "In einen anderen Abschnitt verschieben",
   chooseSection: "Abschnitt wählen",
+  hostNames: (components) =>
+    components === 1
+      ? "Der Name einer Komponente sieht nach einem Hostnamen oder einer Adresse aus. Besucher werden ihn sehen. Sie können ihn im Aufbau der Seite ändern."
+      : `Die Namen von ${components} Komponenten sehen nach Hostnamen oder Adressen aus. Besucher werden sie sehen. Sie können sie im Aufbau der Seite ändern.`,
   nameWarning: "Das sieht nach einem Hostnamen oder einer Adresse aus. Besucher werden es sehen.",
   monitorsWarning: "Noch keine Daten, daher sehen Besucher keinen Status.",
   address: "Adresse",
