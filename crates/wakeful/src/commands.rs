@@ -73,6 +73,12 @@ async fn nodes(settings: &Settings) -> Outcome {
     let (listed, now) = (store.nodes().await?, store.lease_time().await?);
     store.close().await;
     let mut lines = String::from("node\tmachine\tversion\tstate\tslots\tstarted\n");
+    if listed.is_empty() {
+        lines.push_str(match bootstrap::location(settings)? {
+            Location::Sqlite(_) => "With SQLite there are no nodes: one process does everything.\n",
+            Location::Postgres(_) => "No node has registered: start one with `wakeful serve`.\n",
+        });
+    }
     for one in listed {
         let state = if one.expires > now { "live" } else { "silent" };
         let node = one.node;
@@ -176,8 +182,14 @@ async fn cluster(settings: &Settings, command: ClusterCommand) -> Outcome {
             let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
             let done = store.revoke_probe(&name, SystemClock.now()).await;
             store.close().await;
-            done?;
-            print(&format!("Probe {name} revoked; this takes effect within seconds.\n"))
+            // Nodes know the connected probes from NATS; the database has none.
+            print(&if done? {
+                format!(
+                    "Probe {name} revoked; this takes effect within seconds. Check the name: it may be one that no probe has.\n"
+                )
+            } else {
+                format!("Probe {name} is revoked already.\n")
+            })
         }
         ClusterCommand::Readmit { name } => {
             let name = named(&name)?;
@@ -224,6 +236,13 @@ async fn restore(settings: &Settings, file: &Path, yes: bool) -> Outcome {
     let mut message = format!("Restored {} from {}.\n", path.display(), file.display());
     if let Some(previous) = previous {
         message.push_str(&format!("The previous file is {}.\n", previous.display()));
+    }
+    let key = bootstrap::key_file(settings);
+    if settings.secrets.master_keys.is_empty() && !key.exists() {
+        message.push_str(&format!(
+            "Copy the master key of the installation that was backed up to {}; wakeful does not start without it.\n",
+            key.display()
+        ));
     }
     print(&message)
 }

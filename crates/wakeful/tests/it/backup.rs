@@ -191,7 +191,9 @@ async fn a_backup_with_another_key_is_not_served() {
     let (installation, server, _ann, file) = backed_up().await;
     server.stop().await;
     let other = Installation::new(DatabaseKind::Sqlite).await;
-    other.run(&["restore", path(&file)]).await.ok();
+    let output = other.run(&["restore", path(&file)]).await.ok();
+    let key = other.data().join("master.key");
+    assert!(output.contains("Copy the master key") && output.contains(path(&key)), "{output}");
     let why = other.run(&["serve", "--listen", "127.0.0.1:0"]).await.refused();
     assert!(why.contains("key"), "{why}");
     copy_key(&installation, &other);

@@ -141,6 +141,19 @@ async fn an_empty_postgres_remains_empty_and_a_missing_key_is_not_created() {
 }
 
 #[tokio::test]
+async fn commands_about_nodes_and_probes_say_what_cannot_be_known() {
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
+    installation.run(&["migrate"]).await.ok();
+    let nodes = installation.run(&["nodes"]).await.ok();
+    let expected = "With SQLite there are no nodes: one process does everything.";
+    assert_eq!(nodes.lines().last(), Some(expected));
+    let revoke = ["cluster", "revoke", "probe-1"];
+    let output = installation.run(&revoke).await.ok();
+    assert!(output.contains("may be one that no probe has"), "{output}");
+    assert_eq!(installation.run(&revoke).await.ok(), "Probe probe-1 is revoked already.\n");
+}
+
+#[tokio::test]
 async fn shells_can_parse_their_completion_scripts() {
     let installation = Installation::new(DatabaseKind::Sqlite).await;
     // Most machines have only bash; the others are tested if they are installed.
