@@ -13,10 +13,15 @@ use crate::cli::{ClusterCommand, Command, KeyCommand, MembershipCommand, UserCom
 use crate::clock::SystemClock;
 use crate::doctor;
 use crate::settings::Settings;
-use crate::{admin, audit, lock, probe, transfer};
+use crate::{admin, advice, audit, lock, probe, transfer};
 
 pub async fn run(settings: &Settings, command: Command) -> Outcome {
     prepare(settings, &command).await?;
+    let done = run_prepared(settings, command).await;
+    done.map_err(|failure| advice::add(failure, &settings.billing.catalog))
+}
+
+async fn run_prepared(settings: &Settings, command: Command) -> Outcome {
     match command {
         Command::Migrate { to: None } => migrate(settings).await,
         Command::Migrate { to: Some(to) } => transfer::run(settings, &to).await,

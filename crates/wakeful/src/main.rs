@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "in a binary, `pub` marks the interface of a module")]
 
 mod admin;
+mod advice;
 mod audit;
 mod bootstrap;
 mod cli;

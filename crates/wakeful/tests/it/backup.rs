@@ -82,6 +82,10 @@ async fn a_backup_never_overwrites_a_file() {
     let why = installation.run(&["backup", path(&file)]).await.refused();
     assert!(why.contains("already exists"), "{why}");
     assert_eq!(std::fs::read(&file).unwrap(), before);
+    let nowhere = installation.data().join("nowhere");
+    let why = installation.run(&["backup", path(&nowhere.join("x.backup"))]).await.refused();
+    let expected = format!("the folder {} does not exist: create it first", nowhere.display());
+    assert_eq!(why, expected);
 }
 
 #[tokio::test]

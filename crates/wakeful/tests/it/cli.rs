@@ -82,6 +82,7 @@ async fn an_unavailable_database_or_port_is_reported_without_the_password() {
     let installation = Installation::new(DatabaseKind::Sqlite).await.set("DATABASE_URL", &nowhere);
     let why = installation.run(&["migrate"]).await.refused();
     assert!(!why.contains(SECRET), "{why}");
+    assert!(why.ends_with("check the PostgreSQL server 127.0.0.1:1 and database.url"), "{why}");
 
     let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
@@ -89,6 +90,9 @@ async fn an_unavailable_database_or_port_is_reported_without_the_password() {
     let other = Installation::new(DatabaseKind::Sqlite).await;
     let why = other.run(&["serve", "--listen", taken]).await.refused();
     assert!(why.contains("server.listen") && why.contains(taken), "{why}");
+    assert!(why.ends_with("choose another address with --listen"), "{why}");
+    let why = other.run(&["probe"]).await.refused();
+    assert!(why.contains("probe.region") && why.contains("--region"), "{why}");
 }
 
 /// The commands that require an installation and never create one.
