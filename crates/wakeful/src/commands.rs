@@ -60,11 +60,20 @@ async fn prepare(settings: &Settings, command: &Command) -> Outcome {
     }
 }
 
-/// Writes to standard output; a closed pipe is an error like any other.
+/// The reader of the output, such as `head`, has read enough. That ends a command, but needs no
+/// message.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing reads standard output any more")]
+pub struct OutputClosed;
+
+/// Writes to standard output.
 pub fn print(text: &str) -> Outcome {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => OutputClosed.into(),
+        _ => error.into(),
+    })
 }
 
 async fn migrate(settings: &Settings) -> Outcome {

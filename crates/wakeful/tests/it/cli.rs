@@ -176,6 +176,18 @@ async fn shells_can_parse_their_completion_scripts() {
     }
 }
 
+#[tokio::test]
+async fn a_command_whose_output_nobody_reads_ends_without_a_message() {
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = installation.command(&["completions", "bash"]);
+    let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+    let output = child.wait_with_output().await.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
 /// Whether the shell can parse the script; `None` if the shell is not installed.
 async fn parse(shell: &str, script: &str) -> Option<bool> {
     let command = Command::new(shell).args(["-n"]).stdin(Stdio::piped()).spawn();
