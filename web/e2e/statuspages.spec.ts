@@ -72,6 +72,19 @@ test("a page is published in a few clicks, edited by keyboard, and seen by visit
   await visitor.close();
 });
 
+test("a page with a component named like a host is published after a warning", async ({ page, member: { api } }) => {
+  const shop = await api.monitor({ name: "shop.example.com" });
+  const sections = [{ name: "Services", components: [{ name: "shop.example.com", monitors: [shop.monitorid] }] }];
+  await api.post<Saved>("statuspage/save", { name: "Acme", published: false, sections });
+  await page.goto("/statuspages");
+  await page.getByRole("button", { name: "Actions for Acme" }).click();
+  await page.getByRole("menuitem", { name: "Publish" }).click();
+  const dialog = page.getByRole("dialog", { name: "Publish Acme?" });
+  await expect(dialog).toContainText("The name of a component looks like a host name or an address.");
+  await dialog.getByRole("button", { name: "Publish" }).click();
+  await expect(page.getByText("Published Acme.")).toBeVisible();
+});
+
 test("an incident is drafted, published, updated and resolved", async ({ page, member: { api } }) => {
   const shop = await api.monitor({ name: "shop" });
   await api.report(shop.monitorid, "up");

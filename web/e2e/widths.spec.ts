@@ -54,6 +54,13 @@ test("a monitor's name and buttons are not cut off", async ({ page, member }) =>
   }
 });
 
+test("a page that fits its window does not scroll", async ({ page, member: _member }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await openPage(page, "/statuspages");
+  await expect(page.getByText("No status pages yet")).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBeLessThanOrEqual(0);
+});
+
 test("the headers of the list are above their columns", async ({ page, member }) => {
   await member.api.monitor({ name: "calm" });
   await openPage(page, "/");

@@ -27,6 +27,9 @@ const ACTION_PREFIX: &str = "a/";
 /// Every file in this folder has a hash of its content in its name.
 const HASHED_PREFIX: &str = "assets/";
 
+/// Browsers ask for it on status pages that have no icon, and would report a 404 as an error.
+const FAVICON: &str = "favicon.ico";
+
 /// The view where cards are entered.
 const BILLING: &str = "billing";
 /// Allows only what Stripe's documentation requires for its form.
@@ -72,6 +75,9 @@ fn resolve(request: &Request) -> Response {
         && let Some(found) = file(path, headers)
     {
         return found;
+    }
+    if path == FAVICON {
+        return StatusCode::NO_CONTENT.into_response();
     }
     if path.starts_with(HASHED_PREFIX) || !(path.is_empty() || asks_for_html(headers)) {
         return no_such_path().into_response();

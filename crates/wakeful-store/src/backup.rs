@@ -23,6 +23,8 @@ const UPGRADE: &str = "before-";
 pub enum BackupError {
     #[error("{0} already exists: choose another name or delete it")]
     Exists(PathBuf),
+    #[error("the folder {0} does not exist: create it first")]
+    NoFolder(PathBuf),
     #[error("cannot write {path}: {source}")]
     File { path: PathBuf, source: io::Error },
     #[error("{path} is not a valid Wakeful backup: {why}")]
@@ -183,7 +185,12 @@ fn create_private(path: &Path) -> Result<fs::File, BackupError> {
     remove(path)?;
     let mut options = fs::OpenOptions::new();
     let created = options.write(true).create_new(true).mode(0o600).open(path);
-    created.map_err(|source| file(path, source))
+    created.map_err(|source| match path.parent() {
+        Some(folder) if source.kind() == io::ErrorKind::NotFound => {
+            BackupError::NoFolder(folder.to_owned())
+        }
+        _ => file(path, source),
+    })
 }
 
 fn remove(path: &Path) -> Result<(), BackupError> {

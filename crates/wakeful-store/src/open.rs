@@ -64,6 +64,16 @@ impl Location {
         Err("must start with sqlite: or postgres://".into())
     }
 
+    /// The server of the database; `None` for a file.
+    pub fn server(&self) -> Option<String> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(options) => {
+                Some(format!("{}:{}", options.get_host(), options.get_port()))
+            }
+        }
+    }
+
     /// Whether a Wakeful database of any version exists there. Creates nothing.
     pub async fn is_in_use(&self) -> Result<bool> {
         match self {

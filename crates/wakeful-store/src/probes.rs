@@ -35,8 +35,8 @@ impl TeamStore<'_> {
 }
 
 impl Store {
-    /// Revokes a probe. Has no effect if it is revoked already.
-    pub async fn revoke_probe(&self, name: &ProbeName, now: Millis) -> Result<()> {
+    /// Revokes a probe; false if it is revoked already.
+    pub async fn revoke_probe(&self, name: &ProbeName, now: Millis) -> Result<bool> {
         Ok(write!(self, |db| {
             sqlx::query(
                 "insert into revoked_probes (name, at) values ($1, $2) on conflict do nothing",
@@ -45,7 +45,7 @@ impl Store {
             .bind(now.0)
             .execute(db)
             .await
-            .map(|_| ())
+            .map(|done| done.rows_affected() == 1)
         })?)
     }
 

@@ -86,13 +86,13 @@ pub async fn open_for_transfer(options: &Options, keyring: Keyring) -> Result<St
     Store::open_unchecked(&one, keyring).await
 }
 
-/// Copies everything. Returns the number of rows of each table.
+/// Copies everything, from a database that nothing else uses. Returns the number of rows of each
+/// table.
 pub async fn transfer(
     from: &Store,
     to: &Store,
     mut progress: impl FnMut(TransferProgress<'_>),
 ) -> std::result::Result<BTreeMap<String, u64>, TransferError> {
-    from.ensure_exclusive("source").await?;
     to.ensure_exclusive("database to copy to").await?;
     let tables = schema::common(from, to).await?;
     let mut checkpoint = begin(from, to, &tables).await?;
@@ -240,7 +240,7 @@ impl Store {
 
     /// Fails when another process is connected. For a SQLite file, the caller
     /// holds its lock.
-    async fn ensure_exclusive(
+    pub async fn ensure_exclusive(
         &self,
         which: &'static str,
     ) -> std::result::Result<(), TransferError> {

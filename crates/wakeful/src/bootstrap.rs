@@ -21,7 +21,9 @@ use wakeful_engine::probes::Probes;
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
-use wakeful_store::{Keyring, Location, Options, Store, Upgrade, backup_before_upgrade};
+use wakeful_store::{
+    Keyring, Location, Options, Store, StoreError, Upgrade, backup_before_upgrade,
+};
 
 use crate::clock::SystemClock;
 use crate::logging;
@@ -77,7 +79,7 @@ pub fn keyring(settings: &Settings) -> Result<Keyring, Failure> {
 /// for example in a mistyped folder.
 pub async fn require_database(settings: &Settings) -> Outcome {
     let location = location(settings)?;
-    if !location.is_in_use().await? {
+    if !location.is_in_use().await.map_err(|error| opening_failed(&location, error))? {
         return Err(match location {
             Location::Sqlite(path) => format!(
                 "there is no database at {}: check --data and database.url, or run `wakeful serve` to create one",
@@ -115,9 +117,20 @@ pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failu
     if let Some(backup) = &upgrade.backup {
         tracing::info!("backed up the database to {} before upgrading it", backup.display());
     }
-    let store = Store::open(&options, keyring).await?;
+    let opened = Store::open(&options, keyring).await;
+    let store = opened.map_err(|error| opening_failed(&options.location, error))?;
     drop(upgrade);
     Ok(if settings.audit.log { store.with_audit_log(logging::audit_log()) } else { store })
+}
+
+/// The error, with the server if that does not respond, but never with the password.
+fn opening_failed(location: &Location, error: StoreError) -> Failure {
+    let Some(server) = location.server().filter(|_| matches!(error, StoreError::Unavailable(_)))
+    else {
+        return error.into();
+    };
+    let why = ErrorChain(&error);
+    format!("{why}: check the PostgreSQL server {server} and database.url").into()
 }
 
 pub fn engine(

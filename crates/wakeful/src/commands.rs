@@ -13,10 +13,15 @@ use crate::cli::{ClusterCommand, Command, KeyCommand, MembershipCommand, UserCom
 use crate::clock::SystemClock;
 use crate::doctor;
 use crate::settings::Settings;
-use crate::{admin, audit, lock, probe, transfer};
+use crate::{admin, advice, audit, lock, probe, transfer};
 
 pub async fn run(settings: &Settings, command: Command) -> Outcome {
     prepare(settings, &command).await?;
+    let done = run_prepared(settings, command).await;
+    done.map_err(|failure| advice::add(failure, &settings.billing.catalog))
+}
+
+async fn run_prepared(settings: &Settings, command: Command) -> Outcome {
     match command {
         Command::Migrate { to: None } => migrate(settings).await,
         Command::Migrate { to: Some(to) } => transfer::run(settings, &to).await,
@@ -55,11 +60,20 @@ async fn prepare(settings: &Settings, command: &Command) -> Outcome {
     }
 }
 
-/// Writes to standard output; a closed pipe is an error like any other.
+/// The reader of the output, such as `head`, has read enough. That ends a command, but needs no
+/// message.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing reads standard output any more")]
+pub struct OutputClosed;
+
+/// Writes to standard output.
 pub fn print(text: &str) -> Outcome {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => OutputClosed.into(),
+        _ => error.into(),
+    })
 }
 
 async fn migrate(settings: &Settings) -> Outcome {
@@ -73,6 +87,12 @@ async fn nodes(settings: &Settings) -> Outcome {
     let (listed, now) = (store.nodes().await?, store.lease_time().await?);
     store.close().await;
     let mut lines = String::from("node\tmachine\tversion\tstate\tslots\tstarted\n");
+    if listed.is_empty() {
+        lines.push_str(match bootstrap::location(settings)? {
+            Location::Sqlite(_) => "With SQLite there are no nodes: one process does everything.\n",
+            Location::Postgres(_) => "No node has registered: start one with `wakeful serve`.\n",
+        });
+    }
     for one in listed {
         let state = if one.expires > now { "live" } else { "silent" };
         let node = one.node;
@@ -124,8 +144,12 @@ async fn user_command(engine: &Engine, command: UserCommand) -> Outcome {
             ))
         }
         UserCommand::DisableMfa { email } => {
-            engine.disable_mfa_for(&email).await?;
-            print(&format!("MFA turned off for {email}.\n"))
+            let changed = engine.disable_mfa_for(&email).await?;
+            print(&if changed {
+                format!("MFA turned off for {email}.\n")
+            } else {
+                format!("MFA is off for {email} already.\n")
+            })
         }
         UserCommand::Verify { email } => {
             engine.verify_user_for(&email).await?;
@@ -172,8 +196,14 @@ async fn cluster(settings: &Settings, command: ClusterCommand) -> Outcome {
             let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
             let done = store.revoke_probe(&name, SystemClock.now()).await;
             store.close().await;
-            done?;
-            print(&format!("Probe {name} revoked; this takes effect within seconds.\n"))
+            // Nodes know the connected probes from NATS; the database has none.
+            print(&if done? {
+                format!(
+                    "Probe {name} revoked; this takes effect within seconds. Check the name: it may be one that no probe has.\n"
+                )
+            } else {
+                format!("Probe {name} is revoked already.\n")
+            })
         }
         ClusterCommand::Readmit { name } => {
             let name = named(&name)?;
@@ -220,6 +250,13 @@ async fn restore(settings: &Settings, file: &Path, yes: bool) -> Outcome {
     let mut message = format!("Restored {} from {}.\n", path.display(), file.display());
     if let Some(previous) = previous {
         message.push_str(&format!("The previous file is {}.\n", previous.display()));
+    }
+    let key = bootstrap::key_file(settings);
+    if settings.secrets.master_keys.is_empty() && !key.exists() {
+        message.push_str(&format!(
+            "Copy the master key of the installation that was backed up to {}; wakeful does not start without it.\n",
+            key.display()
+        ));
     }
     print(&message)
 }

@@ -12,7 +12,8 @@ use wakeful_store::AuditLog;
 use crate::redact::Masked;
 
 pub const VARIABLE: &str = "WAKEFUL_LOG";
-const DEFAULT: &str = "info,sqlx=warn,hyper=warn";
+/// The client of NATS logs each event that the bus logs in its own words.
+const DEFAULT: &str = "info,sqlx=warn,hyper=warn,async_nats=warn";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "in a binary, `pub` marks the interface of a module")]
 
 mod admin;
+mod advice;
 mod audit;
 mod bootstrap;
 mod cli;
@@ -44,7 +45,8 @@ const MAX_BLOCKING_THREADS: usize = 64;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if matches!(cli.command, Command::Serve { .. } | Command::Probe { .. }) {
+    let is_service = matches!(cli.command, Command::Serve { .. } | Command::Probe { .. });
+    if is_service {
         start_again_with_purge_delay();
     }
     if let Command::Run(arguments) = &cli.command {
@@ -58,7 +60,9 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            let _ = writeln!(std::io::stderr(), "wakeful: {}", ErrorChain(why.as_ref()));
+            if is_service || !why.is::<commands::OutputClosed>() {
+                let _ = writeln!(std::io::stderr(), "wakeful: {}", ErrorChain(why.as_ref()));
+            }
             ExitCode::from(if why.is::<audit::Broken>() { 1 } else { failure })
         }
     }

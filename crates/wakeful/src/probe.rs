@@ -17,8 +17,7 @@ use crate::settings::Settings;
 
 pub async fn run(settings: &Settings) -> Outcome {
     let region = settings.probe.region.clone();
-    let region =
-        region.ok_or("probe.region is not set: set the probe's region, such as eu-west")?;
+    let region = region.ok_or("probe.region is not set: set it with --region, such as eu-west")?;
     let name = match &settings.probe.name {
         Some(name) => name.clone(),
         None => own_name()?,
@@ -49,7 +48,7 @@ pub async fn run(settings: &Settings) -> Outcome {
 fn key(settings: &Settings, region: &Region, name: &ProbeName) -> Result<ProbeKey, Failure> {
     if !settings.probe.keys.is_empty() {
         if settings.probe.name.is_none() {
-            return Err("probe.name is not set: probe.key is valid for one name only".into());
+            return Err("probe.name is not set: set it with --name, as probe.key is valid for one name only".into());
         }
         return Ok(ProbeKey::from_keys(settings.probe.keys.clone(), region, name));
     }

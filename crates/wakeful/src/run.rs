@@ -249,7 +249,7 @@ impl Pinger {
         Ok(Self { net: Net::new(Policy::Private, Vec::new(), clock), url })
     }
 
-    /// Sends a ping, again after failures, until `stop`.
+    /// Sends a ping, again after failures that may pass, until `stop`.
     async fn send(&self, end: &str, body: Vec<u8>, stop: &CancellationToken) {
         let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -264,7 +264,12 @@ impl Pinger {
             let ping = send_job_ping(&self.net, url.clone(), body.clone(), SystemClock.now());
             match timeout(TIMEOUT, ping).await {
                 Ok(Ok(())) => return,
-                Ok(Err(failed)) => why = failed,
+                Ok(Err(failed)) => {
+                    why = failed.why;
+                    if !failed.may_retry {
+                        break;
+                    }
+                }
                 Err(_) => why = format!("no response within {} s", TIMEOUT.as_secs()),
             }
         }

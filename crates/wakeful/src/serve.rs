@@ -272,8 +272,12 @@ fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
         socket.bind(address)?;
         socket.listen(BACKLOG)
     };
+    let option = if setting == "server.listen" { "--listen" } else { setting };
     listener().map_err(|error: io::Error| {
-        format!("{setting}: cannot listen on {address}: {error}").into()
+        format!(
+            "{setting}: cannot listen on {address}: {error}; choose another address with {option}"
+        )
+        .into()
     })
 }
 

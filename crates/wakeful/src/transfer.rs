@@ -18,18 +18,22 @@ const BAR_WIDTH: usize = 30;
 
 pub async fn run(settings: &Settings, to: &str) -> Outcome {
     let source = bootstrap::location(settings)?;
-    let (target, folder) = target(to)?;
+    let (target, folder) = parse_target(to)?;
     if let (Location::Sqlite(from), Location::Sqlite(to)) = (&source, &target)
         && is_same_path(from, to)
     {
         return Err("--to is the database that is being copied: choose another one".into());
     }
-    let _locks = [lock_target(&source)?, lock_target(&target)?];
+    let options = |location| Options { location, max_connections: 1 };
+    let _source_lock = take_lock(&source)?;
+    let from = open_for_transfer(&options(source), bootstrap::keyring(settings)?).await?;
+    from.ensure_exclusive("source").await?;
+    // Nothing is created before the source is known to be usable.
     if let Some(folder) = &folder {
+        bootstrap::make_folder(folder)?;
         copy_key(settings, folder)?;
     }
-    let options = |location| Options { location, max_connections: 1 };
-    let from = open_for_transfer(&options(source), bootstrap::keyring(settings)?).await?;
+    let _target_lock = take_lock(&target)?;
     let to = open_for_transfer(&options(target), bootstrap::keyring(settings)?).await?;
     let mut bar = ProgressBar::new();
     let copied = transfer(&from, &to, |progress| bar.show(&progress)).await;
@@ -45,13 +49,12 @@ pub async fn run(settings: &Settings, to: &str) -> Outcome {
 }
 
 /// The target: a URL, or a data folder for the SQLite file.
-fn target(to: &str) -> Result<(Location, Option<PathBuf>), Failure> {
+fn parse_target(to: &str) -> Result<(Location, Option<PathBuf>), Failure> {
     if to.contains(':') {
         let location = Location::parse(to).map_err(|why| format!("--to {why}"))?;
         return Ok((location, None));
     }
     let folder = PathBuf::from(to);
-    bootstrap::make_folder(&folder)?;
     Ok((Location::Sqlite(folder.join(DATABASE)), Some(folder)))
 }
 
@@ -64,7 +67,7 @@ fn copy_key(settings: &Settings, folder: &Path) -> Outcome {
     if to.exists() { Ok(()) } else { Ok(Keyring::load_or_create(&from)?.replace(&to)?) }
 }
 
-fn lock_target(location: &Location) -> Result<Option<Lock>, Failure> {
+fn take_lock(location: &Location) -> Result<Option<Lock>, Failure> {
     match location {
         Location::Sqlite(path) => Ok(Some(lock::take(path)?)),
         Location::Postgres(_) => Ok(None),

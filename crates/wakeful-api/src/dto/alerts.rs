@@ -8,8 +8,10 @@ use wakeful_core::Invalid;
 use wakeful_core::action_link::{self, LinkAction as LinkActionName};
 use wakeful_core::alerting::order::Action;
 use wakeful_core::alerting::state::{self, Suppressed};
+use wakeful_core::alerting::step::NoteKind;
 use wakeful_core::evidence::EvidenceRecord;
 use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId, PolicyId, UserId};
+use wakeful_core::notifications::event;
 use wakeful_core::reason;
 use wakeful_core::severity::Severity as SeverityName;
 use wakeful_core::time::Millis;
@@ -371,8 +373,14 @@ impl AlertDetail {
     ) -> Self {
         let mut entries: Vec<TimelineBody> =
             timeline.into_iter().map(TimelineBody::of_entry).collect();
-        entries.extend(listed.deliveries.iter().map(TimelineBody::of_delivery));
-        // Stable: entries of the same time stay in their order.
+        let deliveries: Vec<TimelineBody> = listed
+            .deliveries
+            .iter()
+            .map(|one| TimelineBody::of_delivery(one, decided_at(&one.kind, one.created, &entries)))
+            .collect();
+        entries.extend(deliveries);
+        // Stable: entries of the same time stay in their order, and messages follow the decision
+        // to send them.
         entries.sort_by_key(|entry| entry.at);
         let evidence = evidence.into_iter().map(EvidenceRecordBody::of).collect();
         Self { success: true, alert: AlertBody::of(listed), timeline: entries, evidence }
@@ -404,9 +412,9 @@ impl TimelineBody {
         Self { at, kind, text, userid, name, via, delivery: None }
     }
 
-    fn of_delivery(delivery: &Delivery) -> Self {
+    fn of_delivery(delivery: &Delivery, at: Millis) -> Self {
         Self {
-            at: delivery.created,
+            at,
             kind: "delivery".to_owned(),
             text: String::new(),
             userid: None,
@@ -415,6 +423,21 @@ impl TimelineBody {
             delivery: Some(DeliveryBody::of(delivery)),
         }
     }
+}
+
+/// When it was decided to send a message: one about a check has the time of the check, which is
+/// earlier.
+fn decided_at(about: &str, created: Millis, entries: &[TimelineBody]) -> Millis {
+    let warnings = [event::CERTIFICATE, event::DOMAIN, event::CHANGED];
+    let decision = if event::ENDING_TYPES.contains(&about) {
+        NoteKind::Recovered
+    } else if event::OPENING_TYPES.contains(&about) || warnings.contains(&about) {
+        NoteKind::Notified
+    } else {
+        return created;
+    };
+    let mut later = entries.iter().filter(|entry| entry.at >= created);
+    later.find(|entry| entry.kind == decision.as_str()).map_or(created, |entry| entry.at)
 }
 
 #[derive(Serialize, ToSchema)]
@@ -653,6 +676,47 @@ impl DeliveryBody {
             created: delivery.created,
             next_try: delivery.next_try,
             finished: delivery.finished,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_follow_the_decision_to_send_them() {
+        let note = |(kind, at): (NoteKind, i64)| {
+            TimelineBody::of_entry(TimelineEntry {
+                at: Millis(at),
+                kind: kind.as_str().to_owned(),
+                text: String::new(),
+                user: None,
+                name: String::new(),
+                via: String::new(),
+            })
+        };
+        let entries = [
+            (NoteKind::Opened, 12),
+            (NoteKind::Notified, 13),
+            (NoteKind::Escalated, 20),
+            (NoteKind::Recovered, 32),
+        ];
+        let entries = entries.map(note);
+        for (about, created, at) in [
+            (event::DOWN, 10, 13),
+            (event::CERTIFICATE, 10, 13),
+            (event::REMINDER, 10, 10),
+            // By a step that follows.
+            (event::DOWN, 20, 20),
+            (event::UP, 30, 32),
+            (event::UP, 40, 40),
+        ] {
+            assert_eq!(
+                decided_at(about, Millis(created), &entries),
+                Millis(at),
+                "{about} {created}"
+            );
         }
     }
 }

@@ -253,7 +253,7 @@ fn robots(visit: &Visit) -> Response {
 
 async fn favicon(api: &Api, visit: &Visit) -> Result<Response, ApiError> {
     if visit.snapshot.page.appearance.favicon.is_none() {
-        return Ok(respond::not_found(&visit.parts.headers));
+        return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let params = Params { id: ImageKind::Favicon.as_str().to_owned(), ..Params::default() };
     image(api, visit, &params).await

@@ -238,6 +238,8 @@ both_databases! {
         ann.client.post("admin/user/reset", &of(&bob)).await.ok();
         let mails = app.mails(&bob.email, 2).await;
         assert!(mails.iter().any(|mail| mail.contains("#tokenid=")));
+        // Nothing happens where there is none: neither a mail nor an entry in the audit log.
+        ann.client.post("admin/user/mfareset", &of(&eve)).await.ok();
         app.database.execute("update users set mfa_enabled = true where email = 'bob@example.com'").await;
         app.anonymous().log_in(&bob.email, PASSWORD).await.refused(401, "mfa_required");
         ann.client.post("admin/user/mfareset", &of(&bob)).await.ok();

@@ -146,6 +146,8 @@ both_databases! {
                 assert_eq!(answer.header("content-type"), "application/json", "{path}");
             }
         }
+        // Browsers request it on their own, and would report a 404 as an error.
+        assert_eq!(app.anonymous().get("/favicon.ico").await.status, 204);
     }
 
     async fn an_invalid_id_in_a_path_is_404_as_json(setup: Setup) {

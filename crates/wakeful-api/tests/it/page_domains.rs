@@ -122,7 +122,7 @@ both_databases! {
             ("/api/status-page/eve", 404),
             ("/api/status-page/", 404),
             ("/api/badge/x/y/z", 200),
-            ("/favicon.ico", 404),
+            ("/favicon.ico", 204),
             ("/status/eve", 404),
             ("/status/acme", 404),
             ("/api/v1/monitors", 404),

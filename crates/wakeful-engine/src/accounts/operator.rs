@@ -35,8 +35,9 @@ impl Engine {
         Ok(templates::reset_link(self.settings(), &token))
     }
 
-    /// Turns off the second factor of a user who has lost it, and notifies them by mail.
-    pub async fn disable_mfa_for(&self, email: &str) -> Result<()> {
+    /// Turns off the second factor of a user who has lost it, and notifies them by mail; false if
+    /// it was off already.
+    pub async fn disable_mfa_for(&self, email: &str) -> Result<bool> {
         let account = self.account_of(email).await?;
         let mails = [self.new_mail(
             &account.email,
@@ -44,8 +45,7 @@ impl Engine {
         )];
         let by = self.audit_of_operator(&account);
         let operator = AdminAuthority::Operator;
-        require_changed(self.store().reset_factors(account.user, operator, &mails, &by).await?)?;
-        Ok(())
+        require_changed(self.store().reset_factors(account.user, operator, &mails, &by).await?)
     }
 
     /// Grants or revokes the administration of the installation; false if it was so already.

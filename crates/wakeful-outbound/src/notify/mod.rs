@@ -36,7 +36,7 @@ use crate::net::Net;
 use crate::net::guard::Guard;
 
 pub use account::ServiceMail;
-pub use job_ping::send_job_ping;
+pub use job_ping::{FailedPing, send_job_ping};
 
 /// How long an attempt may take.
 pub const fn timeout(kind: Kind) -> Duration {

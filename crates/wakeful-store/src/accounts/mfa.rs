@@ -261,7 +261,7 @@ impl TeamStore<'_> {
     }
 }
 
-async fn is_on(tx: &mut Tx, user: UserId) -> Result<bool> {
+pub(crate) async fn is_on(tx: &mut Tx, user: UserId) -> Result<bool> {
     let found: i64 = within!(*tx, |db| {
         sqlx::query_scalar("select count(*) from users where id = $1 and mfa_enabled")
             .bind(user.uuid())

@@ -216,6 +216,9 @@ impl Store {
         confirm(&mut tx, who).await?;
         let Some(person) = object(&mut tx, user).await? else { return Ok(AdminOutcome::NoUser) };
         credentials::lock_user(&mut tx, user).await?;
+        if !mfa::is_on(&mut tx, user).await? {
+            return Ok(AdminOutcome::Unchanged);
+        }
         mfa::turn_off(&mut tx, user).await?;
         let entry = NewEntry::new(Action::MfaReset, person, Vec::new());
         self.finish_for_user(tx, user, entry, mails, by).await

@@ -22,8 +22,8 @@ on_both! {
 async fn revokes(store: Store) {
     let name = ProbeName::parse("eu-1").expect("a name");
     assert_eq!(store.revoked_probes().await.expect("read"), []);
-    for _ in 0..2 {
-        store.revoke_probe(&name, NOW).await.expect("revoked");
+    for is_new in [true, false] {
+        assert_eq!(store.revoke_probe(&name, NOW).await.expect("revoked"), is_new);
     }
     assert_eq!(store.revoked_probes().await.expect("read"), std::slice::from_ref(&name));
     assert!(store.restore_probe(&name).await.expect("readmitted"));

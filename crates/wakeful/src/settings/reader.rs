@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn region(&mut self, key: &'static str) -> Option<Region> {
-        self.read(key, "a name of letters, digits, - and _, not local, or empty", |entry| {
+        self.read(key, "empty or a name of letters, digits, - and _ other than local", |entry| {
             unless_empty(text(entry)?, |text| {
                 Region::parse(text).ok().filter(|region| !region.is_local())
             })

@@ -82,6 +82,10 @@ async fn a_backup_never_overwrites_a_file() {
     let why = installation.run(&["backup", path(&file)]).await.refused();
     assert!(why.contains("already exists"), "{why}");
     assert_eq!(std::fs::read(&file).unwrap(), before);
+    let nowhere = installation.data().join("nowhere");
+    let why = installation.run(&["backup", path(&nowhere.join("x.backup"))]).await.refused();
+    let expected = format!("the folder {} does not exist: create it first", nowhere.display());
+    assert_eq!(why, expected);
 }
 
 #[tokio::test]
@@ -191,7 +195,9 @@ async fn a_backup_with_another_key_is_not_served() {
     let (installation, server, _ann, file) = backed_up().await;
     server.stop().await;
     let other = Installation::new(DatabaseKind::Sqlite).await;
-    other.run(&["restore", path(&file)]).await.ok();
+    let output = other.run(&["restore", path(&file)]).await.ok();
+    let key = other.data().join("master.key");
+    assert!(output.contains("Copy the master key") && output.contains(path(&key)), "{output}");
     let why = other.run(&["serve", "--listen", "127.0.0.1:0"]).await.refused();
     assert!(why.contains("key"), "{why}");
     copy_key(&installation, &other);

@@ -122,7 +122,9 @@ async fn an_operator_can_set_a_plan_while_the_server_runs() {
     ann.client.post_nothing("membership/stop").await.refused(403, "administrator_needed");
     installation.run(&["membership", "set", "ann@example.com", "none"]).await.ok();
     ann.client.post_nothing("membership/stop").await.refused(409, "no_plan");
-    installation.run(&["membership", "set", "ann@example.com", "platinum"]).await.refused();
+    let platinum = ["membership", "set", "ann@example.com", "platinum"];
+    let why = installation.run(&platinum).await.refused();
+    assert!(why.starts_with("there is no such plan: choose one of none, "), "{why}");
     for unknown in ["nobody@example.com", "nope"] {
         let why = installation.run(&["membership", "set", unknown, "pro"]).await.refused();
         assert!(why.contains("no such team or email"), "{why}");

@@ -82,6 +82,7 @@ async fn an_unavailable_database_or_port_is_reported_without_the_password() {
     let installation = Installation::new(DatabaseKind::Sqlite).await.set("DATABASE_URL", &nowhere);
     let why = installation.run(&["migrate"]).await.refused();
     assert!(!why.contains(SECRET), "{why}");
+    assert!(why.ends_with("check the PostgreSQL server 127.0.0.1:1 and database.url"), "{why}");
 
     let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
@@ -89,6 +90,9 @@ async fn an_unavailable_database_or_port_is_reported_without_the_password() {
     let other = Installation::new(DatabaseKind::Sqlite).await;
     let why = other.run(&["serve", "--listen", taken]).await.refused();
     assert!(why.contains("server.listen") && why.contains(taken), "{why}");
+    assert!(why.ends_with("choose another address with --listen"), "{why}");
+    let why = other.run(&["probe"]).await.refused();
+    assert!(why.contains("probe.region") && why.contains("--region"), "{why}");
 }
 
 /// The commands that require an installation and never create one.
@@ -141,6 +145,19 @@ async fn an_empty_postgres_remains_empty_and_a_missing_key_is_not_created() {
 }
 
 #[tokio::test]
+async fn commands_about_nodes_and_probes_say_what_cannot_be_known() {
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
+    installation.run(&["migrate"]).await.ok();
+    let nodes = installation.run(&["nodes"]).await.ok();
+    let expected = "With SQLite there are no nodes: one process does everything.";
+    assert_eq!(nodes.lines().last(), Some(expected));
+    let revoke = ["cluster", "revoke", "probe-1"];
+    let output = installation.run(&revoke).await.ok();
+    assert!(output.contains("may be one that no probe has"), "{output}");
+    assert_eq!(installation.run(&revoke).await.ok(), "Probe probe-1 is revoked already.\n");
+}
+
+#[tokio::test]
 async fn shells_can_parse_their_completion_scripts() {
     let installation = Installation::new(DatabaseKind::Sqlite).await;
     // Most machines have only bash; the others are tested if they are installed.
@@ -157,6 +174,18 @@ async fn shells_can_parse_their_completion_scripts() {
             None => assert_ne!(program, "bash", "bash is missing"),
         }
     }
+}
+
+#[tokio::test]
+async fn a_command_whose_output_nobody_reads_ends_without_a_message() {
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = installation.command(&["completions", "bash"]);
+    let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+    let output = child.wait_with_output().await.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 /// Whether the shell can parse the script; `None` if the shell is not installed.

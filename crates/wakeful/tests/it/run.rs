@@ -14,6 +14,11 @@ type Requests = Arc<Mutex<Vec<(String, String)>>>;
 
 /// A server that answers the first `failures` requests with 503.
 fn server(failures: usize) -> (String, Requests) {
+    failing_server(failures, "503 Service Unavailable")
+}
+
+/// A server that answers the first `failures` requests with `failure`.
+fn failing_server(failures: usize, failure: &'static str) -> (String, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let requests = Requests::default();
@@ -27,7 +32,7 @@ fn server(failures: usize) -> (String, Requests) {
                 seen.push((path, body));
                 seen.len()
             };
-            let status = if count <= failures { "503 Service Unavailable" } else { "200 OK" };
+            let status = if count <= failures { failure } else { "200 OK" };
             let answer =
                 format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nOK");
             let _ = connection.write_all(answer.as_bytes());
@@ -134,6 +139,20 @@ async fn reports_that_fail_are_repeated_and_never_stop_the_command() {
         String::from_utf8_lossy(&run.stderr),
         "wakeful run: nothing is reported: --server is missing\n"
     );
+}
+
+#[tokio::test]
+async fn reports_that_are_rejected_are_not_repeated() {
+    let (url, requests) = failing_server(usize::MAX, "404 Not Found");
+    let run = wakeful(&["--url", &url, "--", "true"]).output().await.unwrap();
+    assert_eq!(run.status.code(), Some(0));
+    let sent: Vec<String> = ends(&requests).into_iter().map(|(end, _)| end).collect();
+    assert_eq!(sent, ["start", "0"]);
+    let errors = String::from_utf8_lossy(&run.stderr).into_owned();
+    let failed = |end: &str| {
+        format!("wakeful run: reporting {end} failed: the server responded with 404 Not Found\n")
+    };
+    assert_eq!(errors, failed("start") + &failed("0"));
 }
 
 #[tokio::test]

@@ -156,6 +156,7 @@ async fn an_installation_is_transferred_to_postgres_and_back_unchanged() {
     let folder = busy.path().join("data");
     let busy = up.run(&["migrate", "--to", folder.to_str().unwrap()]).await.refused();
     assert!(busy.contains("another wakeful is connected to the source"), "{busy}");
+    assert!(!folder.exists(), "the folder was created");
     server.stop().await;
 
     up.run(&["migrate", "--to", folder.to_str().unwrap()]).await.ok();

@@ -20,7 +20,12 @@ async fn user_commands_work_while_the_server_runs(kind: DatabaseKind) {
     assert!(line("bob@example.com").contains(&format!("\t{}\t{}\toff\t", bob.team, bob.userid)));
     assert!(!listed.contains("argon2") && !listed.contains(&ann.secret), "{listed}");
 
-    installation.run(&["user", "disable-mfa", "ANN@example.com"]).await.ok();
+    for (email, said) in [
+        ("ANN@example.com", "MFA turned off for ANN@example.com.\n"),
+        ("bob@example.com", "MFA is off for bob@example.com already.\n"),
+    ] {
+        assert_eq!(installation.run(&["user", "disable-mfa", email]).await.ok(), said);
+    }
     let ann = ann.user.log_in(&anonymous).await;
 
     let output = installation.run(&["user", "reset-password", "ann@example.com"]).await.ok();

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useLanguage, useTexts } from "../../shared/i18n";
+import { translate } from "../../shared/i18n/service";
 import { Badge } from "../../shared/ui/badge";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Loading } from "../../shared/ui/loading";
@@ -15,7 +16,7 @@ import { overviewQuery, type Queue } from "./data";
 const MAX_TABLES = 8;
 
 export function Overview() {
-  const { admin } = useTexts();
+  const { admin, service } = useTexts();
   const { locale } = useLanguage();
   const { data, error, refetch } = useQuery(overviewQuery);
   if (error && !data) return <ErrorNotice error={error} retry={() => void refetch()} />;
@@ -30,7 +31,7 @@ export function Overview() {
             <li key={check} className={styles.line}>
               <Badge tone={ok ? "up" : "down"}>{ok ? admin.ok : admin.problem}</Badge>
               <span>
-                <b>{admin.checks[check] ?? check}</b> {message}
+                <b>{admin.checks[check] ?? check}</b> {translate(message, service)}
               </span>
             </li>
           ))}

@@ -32,7 +32,7 @@ import { Rules } from "./rules";
 import styles from "./statuspages.module.css";
 import { SubscribeFields, Subscribers } from "./subscribers/panel";
 import { TranslationFields } from "./translations";
-import { bodyOf, changesOf, check, fieldName, proposal, valuesOf, type Values } from "./values";
+import { bodyOf, changesOf, check, fieldName, hostNames, proposal, valuesOf, type Values } from "./values";
 
 export type PageForm = Form<Values>;
 
@@ -109,6 +109,7 @@ function Editor({ stored, start: makeStart }: { stored?: Statuspage; start: () =
   const isOffered = (each: Part) => (each === "embedding" ? base !== undefined : each !== "preview" || (isNarrow && edits));
   const preview = usePreview(form.values, base?.pageid, edits);
   const warnings = Object.fromEntries((preview.data?.warnings ?? []).map(({ field, message }) => [fieldName(field), message]));
+  const hosts = hostNames(preview.data?.warnings ?? []);
   return (
     <Page
       title={base ? t.form.editTitle(base.name) : texts.newTitle}
@@ -125,7 +126,15 @@ function Editor({ stored, start: makeStart }: { stored?: Statuspage; start: () =
           <Panel>
             <div className={page.fields}>
               <RequiredField form={form} field="name" label={t.form.name} maxLength={255} autoComplete="off" />
-              <Switch {...flag(form, "published")} label={texts.publishedField} description={texts.publishedHelp} />
+              <Switch
+                {...flag(form, "published")}
+                label={texts.publishedField}
+                description={
+                  form.values.published
+                    ? hosts > 0 && <span className={styles.warning}>{texts.hostNames(hosts)}</span>
+                    : texts.publishedHelp
+                }
+              />
             </div>
           </Panel>
           <div className={styles.parts}>

@@ -3,7 +3,13 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { incidentsQuery } from "../../shared/api/incidents";
-import { deleteStatuspage, saveStatuspage, statuspagesQuery, type ListedStatuspage } from "../../shared/api/statuspages";
+import {
+  deleteStatuspage,
+  saveStatuspage,
+  statuspagesQuery,
+  statuspageWarnings,
+  type ListedStatuspage,
+} from "../../shared/api/statuspages";
 import { useTexts } from "../../shared/i18n";
 import { Link } from "../../shared/router";
 import { ActionMenu } from "../../shared/ui/action-menu";
@@ -19,6 +25,7 @@ import { useRun } from "../../shared/ui/use-run";
 import { IndicatorBadge, useMayChangePages } from "./labels";
 import styles from "./statuspages.module.css";
 import { StatuspageTabs } from "./tabs";
+import { hostNames } from "./values";
 
 export function StatuspageList() {
   const { statuspages: texts } = useTexts();
@@ -100,9 +107,16 @@ function RowMenu({ page: { pageid, name, published } }: { page: ListedStatuspage
   const client = useQueryClient();
   const [, run] = useRun();
   const [deleting, setDeleting] = useState(false);
+  // How many addresses visitors would see; asked before they do.
+  const [hosts, setHosts] = useState(0);
   const publish = async () => {
     await saveStatuspage(client, { pageid, published: !published });
     showToast(published ? texts.hasUnpublished(name) : texts.hasPublished(name));
+  };
+  const confirmOrPublish = async () => {
+    const found = published ? 0 : hostNames(await statuspageWarnings(pageid));
+    if (found === 0) await publish();
+    else setHosts(found);
   };
   return (
     <>
@@ -117,13 +131,18 @@ function RowMenu({ page: { pageid, name, published } }: { page: ListedStatuspage
         <Menu.Item leftSection={<Pencil />} component={Link} to={`/statuspage/${pageid}`}>
           {texts.edit}
         </Menu.Item>
-        <Menu.Item leftSection={published ? <Pause /> : <Globe />} onClick={() => run(publish)}>
+        <Menu.Item leftSection={published ? <Pause /> : <Globe />} onClick={() => run(confirmOrPublish)}>
           {published ? texts.unpublish : texts.publish}
         </Menu.Item>
         <Menu.Item leftSection={<Trash />} color="red" onClick={() => setDeleting(true)}>
           {t.monitors.delete}
         </Menu.Item>
       </ActionMenu>
+      {hosts > 0 && (
+        <Confirm title={texts.publishTitle(name)} action={texts.publish} color="blue" close={() => setHosts(0)} run={publish}>
+          {texts.hostNames(hosts)}
+        </Confirm>
+      )}
       {deleting && (
         <Confirm
           title={t.detail.deleteTitle(name)}

@@ -3,7 +3,7 @@ import type { Statuspage } from "../../shared/api/statuspages";
 import { en } from "../../shared/i18n/en";
 import { checkRule, newRule } from "./rule-values";
 import { translated } from "./translation-values";
-import { bodyOf, changesOf, check, fieldName, newComponent, newSection, proposal, toSection, valuesOf } from "./values";
+import { bodyOf, changesOf, check, fieldName, hostNames, newComponent, newSection, proposal, toSection, valuesOf } from "./values";
 
 const component = {
   componentid: "c",
@@ -110,6 +110,16 @@ test("a locked page needs a password, unless it has one", () => {
 test("warnings name their fields like errors", () => {
   expect(fieldName("sections[1].components[20].name")).toBe("sections.1.components.20.name");
   expect(fieldName("appearance.accent")).toBe("appearance.accent");
+});
+
+test("only warnings about names are counted as addresses that visitors would see", () => {
+  const fields = [
+    "appearance.accent",
+    "sections.0.components.1.name",
+    "sections.0.components.1.monitors",
+    "sections[1].components[0].name",
+  ];
+  expect(hostNames(fields.map((field) => ({ field })))).toBe(2);
 });
 
 test("a rule is sent with seconds, and without components that were removed unless it would then name all", () => {

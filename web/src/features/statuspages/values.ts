@@ -349,3 +349,8 @@ export function toSection(sections: readonly SectionValues[], component: Compone
 export function fieldName(path: string): string {
   return path.replaceAll(/\[(\d+)\]/g, ".$1");
 }
+
+/** How many components have a name that looks like a host or an address, by the warnings of the preview. */
+export function hostNames(warnings: readonly { field: string }[]): number {
+  return warnings.filter(({ field }) => field.startsWith("sections") && field.endsWith(".name")).length;
+}

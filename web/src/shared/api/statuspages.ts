@@ -36,6 +36,12 @@ export function previewStatuspage(body: PreviewStatuspage, show: "front" | "inci
   return unwrap(POST("/api/v1/statuspage/preview", { params: { query: { show } }, body, signal }));
 }
 
+/** What the preview of a stored page warns about. */
+export async function statuspageWarnings(pageid: string) {
+  const { warnings } = await unwrap(POST("/api/v1/statuspage/preview", { body: { pageid } }));
+  return warnings;
+}
+
 export async function saveStatuspage(client: QueryClient, body: SaveStatuspage): Promise<Statuspage> {
   const { statuspage } = await unwrap(POST("/api/v1/statuspage/save", { body }));
   client.setQueryData(statuspageQuery(statuspage.pageid).queryKey, statuspage);

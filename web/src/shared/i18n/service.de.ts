@@ -468,6 +468,17 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be any or 4 for this address", "Das Ziel ist eine IPv4-Adresse."],
   ["must be any for an address", "Das Ziel ist eine Adresse und gehört nur zu einer Familie."],
   ["must be the name of a domain such as example.com", "Geben Sie den Namen einer Domain wie example.com ein."],
+  // Was der Zustand der Installation nach dem Namen eines Teils sagt.
+  ["responds and accepts writes", "antwortet und nimmt Änderungen an"],
+  ["does not accept writes", "nimmt keine Änderungen an"],
+  ["differs from the database's by {} ms", "weicht um {} ms von der Uhr der Datenbank ab"],
+  ["{} live, {} silent", "{} aktiv, {} still"],
+  ["{} monitors in memory", "{} Monitore im Speicher"],
+  ["the monitors are still being loaded", "die Monitore werden noch geladen"],
+  ["the oldest mail has waited since {}", "die älteste E-Mail wartet seit {}"],
+  ["no mail server: mails become files", "kein Mailserver: E-Mails werden zu Dateien"],
+  ["no mail waits for long", "keine E-Mail wartet lange"],
+  ["nobody", "niemand"],
 ];
 
 export const service: ServiceMessages = { codes, refusals, invalid: "Dieser Wert ist ungültig." };

@@ -420,6 +420,17 @@ const refusals: ServiceMessages["refusals"] = [
   ["must be any or 4 for this address", "The target is an IPv4 address."],
   ["must be any for an address", "The target is an address, which has only one family."],
   ["must be the name of a domain such as example.com", "Enter the name of a domain, such as example.com."],
+  // What the health of the installation says after the name of a part.
+  ["responds and accepts writes", "responds and accepts writes"],
+  ["does not accept writes", "doesn’t accept writes"],
+  ["differs from the database's by {} ms", "differs from the database’s by {} ms"],
+  ["{} live, {} silent", "{} live, {} silent"],
+  ["{} monitors in memory", "{} monitors in memory"],
+  ["the monitors are still being loaded", "the monitors are still being loaded"],
+  ["the oldest mail has waited since {}", "the oldest email has waited since {}"],
+  ["no mail server: mails become files", "no mail server: emails become files"],
+  ["no mail waits for long", "no email waits for long"],
+  ["nobody", "nobody"],
 ];
 
 export const service: ServiceMessages = { codes, refusals, invalid: "This value isn’t valid." };

@@ -33,6 +33,13 @@ test("messages about plan limits are translated as a whole, and names stay uncha
   );
 });
 
+test("what is wrong with the installation is translated", () => {
+  expect(translate("responds and accepts writes", de)).toBe("antwortet und nimmt Änderungen an");
+  expect(translate("2 monitors in memory", de)).toBe("2 Monitore im Speicher");
+  expect(translate("2 live, 1 silent", de)).toBe("2 aktiv, 1 still");
+  expect(translate("no mail server: mails become files", de)).toBe("kein Mailserver: E-Mails werden zu Dateien");
+});
+
 /** The service's source, with `{}` for placeholders and without line breaks in long texts. */
 const source = Object.values(
   import.meta.glob<string>("../../../../crates/wakeful-{api,core,engine,outbound}/src/**/*.rs", {

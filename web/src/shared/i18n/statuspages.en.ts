@@ -30,6 +30,7 @@ export const statuspages = {
   edit: "Edit",
   view: "View page",
   publish: "Publish",
+  publishTitle: (name: string) => `Publish ${name}?`,
   unpublish: "Unpublish",
   unpublished: "Not published",
   hasPublished: (name: string) => `Published ${name}.`,
@@ -70,7 +71,8 @@ export const statuspages = {
   description: "Introduction",
   markdown: "Optional. Markdown: **bold**, [links](https://example.com), lists.",
   sections: "Sections and components",
-  sectionsLead: "Visitors see components, never your monitors’ addresses or messages.",
+  sectionsLead:
+    "Visitors see components, never the settings or messages of your monitors. The components of a new page have the names of your monitors.",
   section: (place: number) => `Section ${place}`,
   sectionName: "Heading",
   sectionNameHelp: "Optional.",
@@ -107,6 +109,10 @@ export const statuspages = {
   displayChoices: { inherit: "As the page", yes: "Show", no: "Don’t show" } satisfies Record<ComponentChoice, string>,
   moveTo: "Move to another section",
   chooseSection: "Choose a section",
+  hostNames: (components: number) =>
+    components === 1
+      ? "The name of a component looks like a host name or an address. Visitors will see it. You can change it in the layout of the page."
+      : `The names of ${components} components look like host names or addresses. Visitors will see them. You can change them in the layout of the page.`,
   nameWarning: "This looks like a host name or an address. Visitors will see it.",
   monitorsWarning: "No data yet, so visitors see no status.",
   address: "Address",

@@ -32,7 +32,6 @@ import { causeOf } from "./cause";
 import { alertQuery, changeAlert, type Detail, type SingleAction } from "./data";
 import { EvidencePanel } from "./evidence";
 import { Responses, SeverityLabel, StatusLabel } from "./labels";
-import { inOrder } from "./notes";
 import { RegionResults } from "./region-results";
 import { ResolveDialog, SnoozeMenu } from "./respond";
 import { Timeline } from "./timeline";
@@ -86,7 +85,7 @@ function AlertPage({ detail }: { detail: Detail }) {
       {alert.kind !== "certificate" && alert.kind !== "domain" && <RegionResults detail={detail} />}
       {alert.affected && <AffectedPanel affected={alert.affected} />}
       <Panel title={t.alerts.timeline} lead={t.alerts.timelineLead}>
-        <Timeline entries={inOrder(timeline)} about={name} />
+        <Timeline entries={timeline} about={name} />
         <May do="respond">
           <Comment alertid={alert.alertid} />
         </May>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import rust from "../../../../../crates/wakeful-core/src/alerting/step.rs?raw";
 import suppression from "../../../../../crates/wakeful-core/src/alerting/suppression.rs?raw";
-import { inOrder, noteOf } from "./notes";
+import { noteOf } from "./notes";
 
 test("what somebody wrote is a comment, and a name ends the sentence", () => {
   expect(noteOf({ kind: "acknowledged", text: "on it" })).toEqual({ sentence: "acknowledged", object: "", comment: "on it" });
@@ -17,11 +17,4 @@ test("the sentences of the service are recognized", () => {
   expect(noteOf({ kind: "suppressed", text: "dependency router" }).object).toBe("router");
   for (const sentence of ['"as the outage before"', '"{} is over"']) expect(rust).toContain(sentence);
   expect(suppression).toContain('format!("{} {}", self.reason.as_str(), self.name)');
-});
-
-test("messages follow the decision to send them", () => {
-  const kinds = (...list: ("opened" | "notified" | "delivery" | "commented")[]) => list.map((kind) => ({ kind }));
-  const sent = kinds("delivery", "delivery", "opened", "notified", "commented", "delivery");
-  expect(inOrder(sent)).toEqual(kinds("opened", "notified", "delivery", "delivery", "commented", "delivery"));
-  expect(inOrder(kinds("opened", "commented"))).toEqual(kinds("opened", "commented"));
 });

@@ -22,17 +22,6 @@ export function noteOf({ kind, text }: Pick<TimelineEntry, "kind" | "text">): Ti
   return { ...said, sentence: kind };
 }
 
-/**
- * The timeline with the messages of the opening event after the notes about it: the event has the time of the check, and
- * the decision to send it is made a moment later.
- */
-export function inOrder<E extends Pick<TimelineEntry, "kind">>(entries: readonly E[]): E[] {
-  const decided = entries.findIndex(({ kind }) => kind === "notified") + 1;
-  const before = entries.slice(0, decided);
-  const messages = before.filter(({ kind }) => kind === "delivery");
-  return [...before.filter(({ kind }) => kind !== "delivery"), ...messages, ...entries.slice(decided)];
-}
-
 /** The name in `maintenance Backups` and `maintenance Backups is over`, or of a monitor. */
 function windowOf(text: string): string {
   return text.replace(/^(maintenance|dependency|group) /, "").replace(/ is over$/, "");

@@ -7,17 +7,19 @@ import { incidentTemplatesQuery, saveIncident } from "../../../shared/api/incide
 import { statuspagesQuery, type Statuspage } from "../../../shared/api/statuspages";
 import { useTexts } from "../../../shared/i18n";
 import { useModifiedKey } from "../../../shared/lib/keys";
-import { useNavigate, useSearchParams } from "../../../shared/router";
+import { Link, useNavigate, useSearchParams } from "../../../shared/router";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice, FormError } from "../../../shared/ui/error-notice";
 import { flag, text, useForm } from "../../../shared/ui/form";
 import { RequiredField } from "../../../shared/ui/form-layout";
 import page from "../../../shared/ui/form-page.module.css";
+import { Plus } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
 import { Page, Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { showToast } from "../../../shared/ui/toast";
 import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
+import { useMayChangePages } from "../labels";
 import { impacts } from "../rules";
 import { incidentSteps } from "../statuses";
 import { otherLanguages, TextTranslations } from "./body-field";
@@ -29,7 +31,8 @@ import { ScheduleFields } from "./schedule-fields";
 import { bodyOf, check, fromTemplate, initial, type Values } from "./values";
 
 export function IncidentEditor() {
-  const { incidents: texts } = useTexts();
+  const { incidents: texts, statuspages } = useTexts();
+  const may = useMayChangePages("edit");
   const [search] = useSearchParams();
   const kind = search.get("kind") === "maintenance" ? "maintenance" : "incident";
   const title = texts.newTitle[kind];
@@ -42,7 +45,13 @@ export function IncidentEditor() {
     return (
       <Page title={title}>
         <Panel>
-          <EmptyState title={texts.noPages} />
+          <EmptyState title={texts.noPages}>
+            {may && (
+              <Button component={Link} to="/statuspage/new" leftSection={<Plus />}>
+                {statuspages.new}
+              </Button>
+            )}
+          </EmptyState>
         </Panel>
       </Page>
     );
