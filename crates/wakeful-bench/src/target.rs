@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
 use wakeful_core::id::MonitorId;
 
@@ -32,6 +33,17 @@ pub struct Target {
     pub hook: u16,
     folder: TempDir,
     pub state: Arc<TargetState>,
+    /// Threads of its own: arrivals are recorded when they happen, also while other tasks of the
+    /// benchmark, such as visitors of status pages, occupy all threads of its runtime.
+    runtime: Option<Runtime>,
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// A request that arrived. Nanoseconds of the monotonic clock.
@@ -133,6 +145,13 @@ impl TargetState {
 
 impl Target {
     pub async fn start() -> Outcome<Self> {
+        let runtime = Runtime::new()?;
+        let mut target = runtime.spawn(Self::serve()).await??;
+        target.runtime = Some(runtime);
+        Ok(target)
+    }
+
+    async fn serve() -> Outcome<Self> {
         let state = Arc::new(TargetState::new());
         let folder = tempfile::tempdir()?;
         let tls = authority(&folder)?;
@@ -155,7 +174,8 @@ impl Target {
             dns.push(socket.local_addr()?.port());
             tokio::spawn(serve_dns(socket));
         }
-        Ok(Self { http: http_port, tcp: tcp_port, https, dns, hook: hook_port, folder, state })
+        let (http, tcp, hook, runtime) = (http_port, tcp_port, hook_port, None);
+        Ok(Self { http, tcp, https, dns, hook, folder, state, runtime })
     }
 
     /// The file with the authority that signed the https server's certificate.
