@@ -344,6 +344,57 @@ both_databases! {
         app.stop().await;
     }
 
+    async fn alerts_are_reported_after_a_change_of_the_window_that_suppresses_them(setup: Setup) {
+        let (app, ann) = start(setup).await;
+        let client = &ann.client;
+        let receiver = Receiver::start().await;
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url},
+            "isdefault": true});
+        client.post("notifier/save", &hook).await.ok();
+        let (db, web) = (job(client, "db", "db").await, job(client, "web", "web").await);
+        // The window that began first names what is recorded: the other one changes nothing of it.
+        save(client, &json!({"name": "Deployment", "tags": "db", "alerts": "notify",
+            "starts": "2026-11-15T09:00:00Z", "duration": 86400})).await;
+        let backup = save(client, &json!({"name": "Backup", "tags": "db",
+            "starts": "2026-11-15T09:10:00Z", "duration": 7200})).await;
+        let update = save(client, &json!({"name": "Update", "tags": "web", "grace": 7200,
+            "starts": "2026-11-15T09:00:00Z", "duration": 1920})).await;
+        app.clock.advance(MINUTE);
+        for monitor in [&db, &web] {
+            report(client, monitor, "down").await;
+        }
+        // `Update` is over, but its grace is not.
+        advance(&app, 2 * MINUTE).await;
+        until("two suppressed alerts", async || {
+            processor::process_due(&app.engine).await.unwrap();
+            let found = client.get("alerts?status=suppressed").await.ok();
+            (found["alerts"].as_array().unwrap().len() == 2).then_some(())
+        })
+        .await;
+        save(client, &json!({"maintenanceid": id(&backup), "alerts": "notify"})).await;
+        client.delete(&format!("maintenance/{}/delete", id(&update))).await.ok();
+        processor::process_due(&app.engine).await.unwrap();
+        app.clock.advance(MINUTE);
+        for monitor in [&db, &web] {
+            report(client, monitor, "down").await;
+        }
+        until("two messages", async || {
+            processor::process_due(&app.engine).await.unwrap();
+            (receiver.hooks().len() >= 2).then_some(())
+        })
+        .await;
+        let hooks = receiver.hooks();
+        let suppressed_by = hooks.iter().map(|hook| {
+            let sent = hook.json();
+            assert_eq!(sent["type"], "monitor.down", "{sent}");
+            sent["data"]["suppressed"]["name"].as_str().unwrap().to_owned()
+        });
+        let mut by: Vec<String> = suppressed_by.collect();
+        by.sort();
+        assert_eq!(by, ["Backup", "Update"]);
+        app.stop().await;
+    }
+
     async fn a_window_in_the_past_corrects_the_statistics(setup: Setup) {
         let (app, ann) = start(setup).await;
         let client = &ann.client;
