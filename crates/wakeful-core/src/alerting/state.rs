@@ -54,6 +54,10 @@ pub struct AlertState {
     /// Where its escalation is; `None` before the first step is planned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub escalation: Option<Position>,
+    /// How often escalations that ended without a policy have begun: the next one continues to
+    /// count, because its messages are different ones.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub restarts: u32,
     /// Since when follow-ups are paused.
     #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Millis>,
@@ -62,6 +66,10 @@ pub struct AlertState {
     /// It has ended, and what follows from that is done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What suppresses an alert.

@@ -1402,6 +1402,23 @@ fn another_policy_starts_at_its_first_step() {
 }
 
 #[test]
+fn a_policy_that_was_removed_and_added_again_starts_at_its_first_step() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.checked(0);
+    scene.checked(600);
+    for (seconds, restarts) in [(700, 1), (900, 2)] {
+        let removed = scene.context.policy.take();
+        scene.checked(seconds);
+        assert_eq!(scene.state.escalation, None);
+        scene.context.policy = removed;
+        scene.checked(seconds + 100);
+        let position = scene.state.escalation.expect("a position");
+        assert_eq!(position.restarts, restarts, "its messages are different ones");
+    }
+    scene.sent(&["down@0", "step 0.0@0", "step 0.1@600", "step 0.0@800", "step 0.0@1000"]);
+}
+
+#[test]
 fn a_suppressed_alert_is_not_escalated() {
     let mut scene = Scene::escalating(&[0], 9, 60);
     scene.context.cover = Some(window(1, Some(3_600)));
