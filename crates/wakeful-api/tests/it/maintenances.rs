@@ -312,6 +312,25 @@ both_databases! {
         app.stop().await;
     }
 
+    async fn the_occurrence_after_an_extension_that_was_ended_happens_as_planned(setup: Setup) {
+        let (app, ann) = start(setup).await;
+        let client = &ann.client;
+        let db = job(client, "db", "db").await;
+        let window = save(client, &json!({"name": "w", "tags": "db", "rrule": "FREQ=DAILY",
+            "starts": "2026-11-15T10:00:00Z", "duration": 3600})).await;
+        advance(&app, 31 * MINUTE).await;
+        let until = json!({"until": "2026-11-17T10:30:00Z"});
+        client.post(&format!("maintenance/{}/extend", id(&window)), &until).await.ok();
+        advance(&app, 60 * MINUTE).await;
+        let ended = client.post_nothing(&format!("maintenance/{}/end", id(&window))).await.ok();
+        let next = &ended["maintenance"]["next"];
+        assert_eq!((&next[0]["from"], &next[1]["from"]),
+            (&json!("2026-11-16T10:00:00.000Z"), &json!("2026-11-17T10:00:00.000Z")));
+        advance(&app, 23 * 60 * MINUTE).await;
+        assert_eq!(maintenance_of(client, &db).await["until"], "2026-11-16T11:00:00.000Z");
+        app.stop().await;
+    }
+
     async fn changes_of_windows_and_tags_take_effect_immediately(setup: Setup) {
         let (app, ann) = start(setup).await;
         let client = &ann.client;
