@@ -194,15 +194,25 @@ impl AlertState {
     /// after the same time.
     #[must_use]
     pub fn shifted_back(mut self, by: Duration, now: Millis) -> Self {
+        // While follow-ups are paused, what is left until the reminder counts from their pause.
+        let is_paused = self.paused_at.is_some();
         let times = [
-            &mut self.suppression_end,
-            &mut self.doubt_since,
-            &mut self.snoozed_until,
-            &mut self.reminder_at,
-            &mut self.paused_at,
+            (&mut self.suppression_end, false),
+            (&mut self.doubt_since, false),
+            (&mut self.snoozed_until, false),
+            (&mut self.reminder_at, is_paused),
+            (&mut self.paused_at, is_paused),
         ];
-        for at in times.into_iter().flatten().filter(|at| **at > now) {
-            *at = at.before(by);
+        for (at, always) in times {
+            if let Some(at) = at
+                && (always || *at > now)
+            {
+                *at = at.before(by);
+            }
+        }
+        // The timeout of the acknowledgement ends so long after this time.
+        if let Some(acknowledged) = &mut self.acknowledged {
+            acknowledged.at = acknowledged.at.before(by);
         }
         // The next step is due so long after this time.
         if let Some(position) = &mut self.escalation {

@@ -1237,6 +1237,33 @@ fn after_the_acknowledgement_timeout_reminders_are_sent_again() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_delays_no_acknowledgement_timeout() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.policy().policy.ack_timeout = 1_800;
+    scene.checked(5_000);
+    scene.obey(&acknowledge(), 5_100);
+    // At 5,200.
+    scene.state = scene.state.clone().shifted_back(Duration::from_secs(3_600), at(1_600));
+    scene.checked(1_600);
+    scene.due_at(Some(3_300));
+    scene.checked(3_300);
+    scene.due_at(Some(3_800));
+}
+
+#[test]
+fn a_clock_that_is_set_back_changes_nothing_about_how_long_follow_ups_were_paused() {
+    let mut scene = Scene::reminding(6_000);
+    scene.checked(5_000);
+    scene.context.cover = Some(window(1, None));
+    scene.checked(6_000);
+    // At 10,000, when 5,000 s are left until the reminder.
+    scene.state = scene.state.clone().shifted_back(Duration::from_secs(3_600), at(6_400));
+    scene.context.cover = None;
+    scene.checked(6_500);
+    scene.due_at(Some(11_500));
+}
+
+#[test]
 fn after_an_unacknowledgement_steps_resume_from_where_they_stopped() {
     let mut scene = Scene::escalating(&[0, 600], 0, 60);
     scene.checked(0);
