@@ -453,6 +453,20 @@ fn a_snooze_into_a_window_ends_when_the_window_is_over() {
 }
 
 #[test]
+fn a_snooze_that_ended_before_the_outage_was_reported_repeats_nothing() {
+    for mut scene in [Scene::escalating(&[300], 0, 60), Scene::reminding(300)] {
+        scene.context.cover = Some(window(1, Some(900)));
+        scene.checked(0);
+        scene.obey(&snooze(600), 10);
+        scene.context.cover = None;
+        scene.checked(900);
+        scene.sent(&["down@900"]);
+        scene.due_at(Some(1_200));
+        assert_eq!(scene.status(), AlertStatus::Open);
+    }
+}
+
+#[test]
 fn a_resolved_alert_is_closed_and_its_recovery_is_not_sent() {
     let mut scene = Scene::reminding(60);
     scene.checked(0);
