@@ -329,17 +329,19 @@ pub fn next_change(window: &Window, now: Millis) -> Option<Millis> {
 /// until none of them covers the monitor, and pauses, excludes and suppresses if any of
 /// them does.
 pub fn cover(windows: &[Window], monitor: MonitorId, tags: &Tags, now: Millis) -> Option<Cover> {
-    cover_by(windows, monitor, tags, now, |_| Duration::ZERO)
+    cover_by(windows.iter(), monitor, tags, now, |_| Duration::ZERO)
 }
 
-/// The same for alerts, which stay suppressed until the grace has passed.
+/// The same for alerts, which stay suppressed until the grace has passed. Windows that do not
+/// suppress alerts neither begin nor extend it.
 pub fn cover_of_alerts(
     windows: &[Window],
     monitor: MonitorId,
     tags: &Tags,
     now: Millis,
 ) -> Option<Cover> {
-    cover_by(windows, monitor, tags, now, |window| window.grace)
+    let suppressing = windows.iter().filter(|window| window.alerts == Alerts::Suppress);
+    cover_by(suppressing, monitor, tags, now, |window| window.grace)
 }
 
 /// A window that covers a monitor, and until when the monitor is covered by those that run.
@@ -380,15 +382,15 @@ impl RunningWindows {
     }
 }
 
-fn cover_by(
-    windows: &[Window],
+fn cover_by<'a>(
+    windows: impl Iterator<Item = &'a Window>,
     monitor: MonitorId,
     tags: &Tags,
     now: Millis,
     grace: impl Fn(&Window) -> Duration,
 ) -> Option<Cover> {
     let windows: Vec<&Window> =
-        windows.iter().filter(|window| window.isactive && window.covers(monitor, tags)).collect();
+        windows.filter(|window| window.isactive && window.covers(monitor, tags)).collect();
     // The end, with its grace, of the occurrence at a time, or of the one just before.
     let until = |window: &Window, at: Millis| {
         let grace = grace(window);

@@ -312,6 +312,25 @@ both_databases! {
         app.stop().await;
     }
 
+    async fn the_occurrence_after_an_extension_that_was_ended_happens_as_planned(setup: Setup) {
+        let (app, ann) = start(setup).await;
+        let client = &ann.client;
+        let db = job(client, "db", "db").await;
+        let window = save(client, &json!({"name": "w", "tags": "db", "rrule": "FREQ=DAILY",
+            "starts": "2026-11-15T10:00:00Z", "duration": 3600})).await;
+        advance(&app, 31 * MINUTE).await;
+        let until = json!({"until": "2026-11-17T10:30:00Z"});
+        client.post(&format!("maintenance/{}/extend", id(&window)), &until).await.ok();
+        advance(&app, 60 * MINUTE).await;
+        let ended = client.post_nothing(&format!("maintenance/{}/end", id(&window))).await.ok();
+        let next = &ended["maintenance"]["next"];
+        assert_eq!((&next[0]["from"], &next[1]["from"]),
+            (&json!("2026-11-16T10:00:00.000Z"), &json!("2026-11-17T10:00:00.000Z")));
+        advance(&app, 23 * 60 * MINUTE).await;
+        assert_eq!(maintenance_of(client, &db).await["until"], "2026-11-16T11:00:00.000Z");
+        app.stop().await;
+    }
+
     async fn changes_of_windows_and_tags_take_effect_immediately(setup: Setup) {
         let (app, ann) = start(setup).await;
         let client = &ann.client;
@@ -341,6 +360,57 @@ both_databases! {
         report(client, &db, "up").await;
         let expected = ["maintenance", "up", "maintenance", "up", "maintenance", "up"];
         assert_eq!(standings(client, &db).await, expected);
+        app.stop().await;
+    }
+
+    async fn alerts_are_reported_after_a_change_of_the_window_that_suppresses_them(setup: Setup) {
+        let (app, ann) = start(setup).await;
+        let client = &ann.client;
+        let receiver = Receiver::start().await;
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url},
+            "isdefault": true});
+        client.post("notifier/save", &hook).await.ok();
+        let (db, web) = (job(client, "db", "db").await, job(client, "web", "web").await);
+        // The window that began first names what is recorded: the other one changes nothing of it.
+        save(client, &json!({"name": "Deployment", "tags": "db", "alerts": "notify",
+            "starts": "2026-11-15T09:00:00Z", "duration": 86400})).await;
+        let backup = save(client, &json!({"name": "Backup", "tags": "db",
+            "starts": "2026-11-15T09:10:00Z", "duration": 7200})).await;
+        let update = save(client, &json!({"name": "Update", "tags": "web", "grace": 7200,
+            "starts": "2026-11-15T09:00:00Z", "duration": 1920})).await;
+        app.clock.advance(MINUTE);
+        for monitor in [&db, &web] {
+            report(client, monitor, "down").await;
+        }
+        // `Update` is over, but its grace is not.
+        advance(&app, 2 * MINUTE).await;
+        until("two suppressed alerts", async || {
+            processor::process_due(&app.engine).await.unwrap();
+            let found = client.get("alerts?status=suppressed").await.ok();
+            (found["alerts"].as_array().unwrap().len() == 2).then_some(())
+        })
+        .await;
+        save(client, &json!({"maintenanceid": id(&backup), "alerts": "notify"})).await;
+        client.delete(&format!("maintenance/{}/delete", id(&update))).await.ok();
+        processor::process_due(&app.engine).await.unwrap();
+        app.clock.advance(MINUTE);
+        for monitor in [&db, &web] {
+            report(client, monitor, "down").await;
+        }
+        until("two messages", async || {
+            processor::process_due(&app.engine).await.unwrap();
+            (receiver.hooks().len() >= 2).then_some(())
+        })
+        .await;
+        let hooks = receiver.hooks();
+        let suppressed_by = hooks.iter().map(|hook| {
+            let sent = hook.json();
+            assert_eq!(sent["type"], "monitor.down", "{sent}");
+            sent["data"]["suppressed"]["name"].as_str().unwrap().to_owned()
+        });
+        let mut by: Vec<String> = suppressed_by.collect();
+        by.sort();
+        assert_eq!(by, ["Backup", "Update"]);
         app.stop().await;
     }
 

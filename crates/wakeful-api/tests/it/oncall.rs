@@ -248,6 +248,29 @@ both_databases! {
         assert!(ups.contains(&"ann@example.com monitor.up".to_owned()), "{ups:?}");
     }
 
+    async fn a_policy_that_was_removed_and_added_again_takes_all_its_steps(setup: Setup) {
+        let scene = Scene::new(setup).await;
+        let to_hook = json!([{"notifierid": scene.hook}]);
+        let policy = scene.policy(&json!({"name": "x", "steps": [
+            {"after": 0, "notify": to_hook}, {"after": 600, "notify": to_hook}]})).await;
+        let job = scene.job(&json!({"policyid": policy})).await;
+        scene.report(&job, "down").await;
+        scene.receiver.wait_for_hooks(1).await;
+        scene.report(&job, "down").await;
+        scene.later(600).await;
+        scene.receiver.wait_for_hooks(2).await;
+        for policy in ["", policy.as_str()] {
+            scene.job(&json!({"monitorid": job, "policyid": policy})).await;
+            scene.later(1).await;
+        }
+        scene.receiver.wait_for_hooks(3).await;
+        scene.report(&job, "down").await;
+        scene.later(600).await;
+        let hooks = scene.receiver.wait_for_hooks(4).await;
+        let steps: Vec<Value> = hooks[1..].iter().map(|hook| hook.json()["data"]["step"].clone()).collect();
+        assert_eq!(steps, [2, 1, 2]);
+    }
+
     async fn a_step_that_reaches_nobody_is_noted_and_the_next_one_is_taken(setup: Setup) {
         let scene = Scene::new(setup).await;
         let schedule = json!({"name": "Empty", "time_zone": "UTC", "layers": []});

@@ -54,6 +54,10 @@ pub struct AlertState {
     /// Where its escalation is; `None` before the first step is planned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub escalation: Option<Position>,
+    /// How often escalations that ended without a policy have begun: the next one continues to
+    /// count, because its messages are different ones.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub restarts: u32,
     /// Since when follow-ups are paused.
     #[serde(with = "serde_millis::maybe_instant", skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Millis>,
@@ -62,6 +66,10 @@ pub struct AlertState {
     /// It has ended, and what follows from that is done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What suppresses an alert.
@@ -186,15 +194,25 @@ impl AlertState {
     /// after the same time.
     #[must_use]
     pub fn shifted_back(mut self, by: Duration, now: Millis) -> Self {
+        // While follow-ups are paused, what is left until the reminder counts from their pause.
+        let is_paused = self.paused_at.is_some();
         let times = [
-            &mut self.suppression_end,
-            &mut self.doubt_since,
-            &mut self.snoozed_until,
-            &mut self.reminder_at,
-            &mut self.paused_at,
+            (&mut self.suppression_end, false),
+            (&mut self.doubt_since, false),
+            (&mut self.snoozed_until, false),
+            (&mut self.reminder_at, is_paused),
+            (&mut self.paused_at, is_paused),
         ];
-        for at in times.into_iter().flatten().filter(|at| **at > now) {
-            *at = at.before(by);
+        for (at, always) in times {
+            if let Some(at) = at
+                && (always || *at > now)
+            {
+                *at = at.before(by);
+            }
+        }
+        // The timeout of the acknowledgement ends so long after this time.
+        if let Some(acknowledged) = &mut self.acknowledged {
+            acknowledged.at = acknowledged.at.before(by);
         }
         // The next step is due so long after this time.
         if let Some(position) = &mut self.escalation {

@@ -414,6 +414,8 @@ impl<'a> Decision<'a> {
                 return Some(due);
             }
             self.send_opening();
+            // A snooze that has ended meanwhile repeats nothing: this is the first message.
+            self.wake(self.state.snoozed_until.filter(|until| *until <= self.now));
             self.acknowledge_again();
         }
         if self.pause_with_team() {

@@ -106,6 +106,22 @@ fn alerts_stay_suppressed_for_the_grace_after_a_window() {
 }
 
 #[test]
+fn a_window_that_does_not_suppress_alerts_does_not_extend_their_suppression() {
+    let notifies = Window { alerts: Alerts::Notify, ..window(1, 5, 500, false) };
+    let windows = [notifies, window(2, 10, 20, false), window(3, 20, 30, false)];
+    let until = |minute| {
+        let cover = cover_of_alerts(&windows, monitor(1), &tags("db"), at(minute))?;
+        assert!(cover.suppresses, "{minute}");
+        cover.until
+    };
+    assert_eq!(until(9), None);
+    assert_eq!(until(15), Some(at(30)));
+    assert_eq!(until(25), Some(at(30)));
+    assert_eq!(until(30), None);
+    assert_eq!(covers(&windows, 15).expect("covered").until, Some(at(500)));
+}
+
+#[test]
 fn the_grace_follows_the_end_of_an_occurrence_that_was_ended_or_extended() {
     let daily = Window { grace: Duration::from_secs(300), ..window(1, 10, 70, true) };
     let until = |window: &Window, minute| {

@@ -221,9 +221,11 @@ impl Engine {
         id: MaintenanceId,
     ) -> Result<WindowView> {
         self.change_running(caller, id, Action::MaintenanceEnd, |window, span, now| {
+            // Not until the end of an extension: the next one may begin before that.
+            let planned = window.schedule.at(now).map(|planned| planned.to);
             Ok(Window {
                 running: Some(Span { from: span.from.min(now), to: now }),
-                skipped_until: Some(span.to),
+                skipped_until: planned.or(window.skipped_until),
                 ..window.clone()
             })
         })

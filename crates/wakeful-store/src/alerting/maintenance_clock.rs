@@ -238,7 +238,8 @@ impl Store {
         Ok(within!(*tx, |db| sqlx::query_scalar(sql).bind(ids).fetch_all(db).await)?)
     }
 
-    /// The alert processor decides again about the alerts of these monitors.
+    /// The alert processor decides again about the alerts of these monitors. On PostgreSQL the rows
+    /// are locked in the order of their ids, as decisions lock them.
     async fn make_alerts_due(
         &self,
         tx: &mut Tx,
@@ -252,12 +253,18 @@ impl Store {
                  where monitor_id in (select unhex(value) from json_each($1))
                  and (ended is null or due is not null)
                  and (due is null or due > $2)",
-            postgres: "update alerts
+            postgres: "with locked as (
+                     select id from alerts
+                     where monitor_id in (
+                         select cast(value as uuid)
+                         from json_array_elements_text(cast($1 as json)))
+                     and (ended is null or due is not null)
+                     and (due is null or due > $2)
+                     order by id
+                     for no key update)
+                 update alerts
                  set due = $2, revision = revision + 1
-                 where monitor_id in (
-                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
-                 and (ended is null or due is not null)
-                 and (due is null or due > $2)"
+                 where id in (select id from locked)"
         );
         if !monitors.is_empty() {
             within!(*tx, |db| {

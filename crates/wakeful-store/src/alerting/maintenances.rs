@@ -275,10 +275,12 @@ impl TeamStore<'_> {
         if !before.window.announce.is_empty() && before.window.schedule != window.schedule {
             withdraw_announcements(&mut tx, self.team, window.id, window.modified).await?;
         }
+        let rest = self.store.wake_covered(&mut tx, self.team, window.modified).await?;
         let changes = diff(Some(&before.window.view()), Some(&window.view()));
         let entry = NewEntry::new(action, object(window), changes);
         self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
+        self.store.wake_rest(rest.as_slice()).await;
         Ok(SaveWindowOutcome::Done)
     }
 
@@ -306,10 +308,12 @@ impl TeamStore<'_> {
         })?;
         if deleted {
             withdraw_announcements(&mut tx, self.team, window.id, now).await?;
+            let rest = self.store.wake_covered(&mut tx, self.team, now).await?;
             let changes = diff(Some(&window.view()), None);
             let entry = NewEntry::new(Action::MaintenanceDelete, object(window), changes);
             self.store.write_entry(&mut tx, by, &entry).await?;
             tx.commit().await?;
+            self.store.wake_rest(rest.as_slice()).await;
         }
         Ok(deleted)
     }

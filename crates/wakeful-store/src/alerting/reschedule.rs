@@ -20,8 +20,8 @@ const MAX_WOKEN: usize = 200;
 pub(crate) struct Waking {
     /// The statement that finds them.
     found: &'static str,
-    /// JSON.
-    monitors: String,
+    /// What they depend on: the monitors, as JSON, or the team.
+    of: String,
     now: Millis,
 }
 
@@ -84,7 +84,7 @@ impl Store {
                  and ended is null and due > $2
                  limit $3"
         );
-        self.wake(tx, Waking { found, monitors: id_array(parents), now }).await
+        self.wake(tx, Waking { found, of: id_array(parents), now }).await
     }
 
     /// The alerts that the flapping of these monitors has suppressed are due now.
@@ -110,16 +110,39 @@ impl Store {
                  and status = 'suppressed' and ended is null and due > $2
                  limit $3"
         );
-        self.wake(tx, Waking { found, monitors: id_array(monitors), now }).await
+        self.wake(tx, Waking { found, of: id_array(monitors), now }).await
+    }
+
+    /// The alerts of a team that are suppressed or paused are due now, because one of its
+    /// maintenance windows has changed: what is recorded about the monitors need not change with
+    /// it, and the end that the alerts wait for may be days away.
+    pub(super) async fn wake_covered(
+        &self,
+        tx: &mut Tx,
+        team: TeamId,
+        now: Millis,
+    ) -> Result<Option<Waking>> {
+        let found = either!(
+            self,
+            sqlite: "select id from alerts
+                 where team_id = unhex($1) and due > $2
+                 and (status = 'suppressed' or state like '%\"paused_at\"%')
+                 limit $3",
+            postgres: "select id from alerts
+                 where team_id = cast($1 as uuid) and due > $2
+                 and (status = 'suppressed' or state like '%\"paused_at\"%')
+                 limit $3"
+        );
+        self.wake(tx, Waking { found, of: team.uuid().simple().to_string(), now }).await
     }
 
     /// Makes the first alerts due. If there are more, the caller passes what is returned to
     /// `wake_rest` after the transaction.
     async fn wake(&self, tx: &mut Tx, waking: Waking) -> Result<Option<Waking>> {
-        let Waking { found, monitors, now } = &waking;
+        let Waking { found, of, now } = &waking;
         let ids: Vec<Uuid> = within!(*tx, |db| {
             sqlx::query_scalar(*found)
-                .bind(monitors.as_str())
+                .bind(of.as_str())
                 .bind(now.0)
                 .bind(MAX_WOKEN as i64 + 1)
                 .fetch_all(db)
@@ -151,10 +174,10 @@ impl Store {
     }
 
     async fn try_wake_rest(&self, waking: &Waking) -> Result<()> {
-        let Waking { found, monitors, now } = waking;
+        let Waking { found, of, now } = waking;
         let ids: Vec<Uuid> = read!(self, |db| {
             sqlx::query_scalar(*found)
-                .bind(monitors.as_str())
+                .bind(of.as_str())
                 .bind(now.0)
                 .bind(i64::MAX)
                 .fetch_all(db)
@@ -177,14 +200,13 @@ impl Store {
             self,
             sqlite: "update alerts
                  set due = $2, revision = revision + 1
-                 where id in (select unhex(value) from json_each($1))
-                 and ended is null and due > $2",
+                 where id in (select unhex(value) from json_each($1)) and due > $2",
             postgres: "with locked as (
                      select id from alerts
                      where id in (
                          select cast(value as uuid)
                          from json_array_elements_text(cast($1 as json)))
-                     and ended is null and due > $2
+                     and due > $2
                      order by id
                      for no key update)
                  update alerts

@@ -221,6 +221,10 @@ impl TeamStore<'_> {
         if !updated {
             return Ok(SaveOutcome::Conflict);
         }
+        if depends_on_changed || members_changed {
+            // Before any alert is locked, as changes of windows do.
+            self.store.look_at_maintenance(&mut tx, self.team, monitor.modified).await?;
+        }
         if before.resend_interval != resend_interval(monitor) || before.isactive != monitor.isactive
         {
             reschedule_reminders(&mut tx, monitor).await?;
@@ -253,9 +257,6 @@ impl TeamStore<'_> {
         let checked = self.check_members(&mut tx, monitor, Some(&read.monitor.spec)).await?;
         if checked != SaveOutcome::Done {
             return Ok(checked);
-        }
-        if depends_on_changed || members_changed {
-            self.store.look_at_maintenance(&mut tx, self.team, monitor.modified).await?;
         }
         let changes = diff(Some(&read.monitor.view()), Some(&monitor.view()));
         let entry = NewEntry::new(Action::MonitorUpdate, object(monitor), changes);

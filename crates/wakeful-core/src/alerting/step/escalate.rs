@@ -102,7 +102,9 @@ impl Decision<'_> {
     /// that a reminder still has to report.
     pub(super) fn escalate(&mut self, woken: Option<Millis>) -> (Option<Millis>, Option<Millis>) {
         let Some(context) = &self.context.policy else {
-            self.state.escalation = None;
+            if let Some(position) = self.state.escalation.take() {
+                self.state.restarts = position.restarts + 1;
+            }
             return (None, woken);
         };
         let policy = &context.policy;
@@ -132,7 +134,9 @@ impl Decision<'_> {
     /// Where the escalation is; it begins now if it has not begun by this policy.
     fn position(&self, policy: &Policy) -> Position {
         match self.state.escalation {
-            None => Position::start(policy.id, self.now),
+            None => {
+                Position { restarts: self.state.restarts, ..Position::start(policy.id, self.now) }
+            }
             Some(before) if before.policy != policy.id => {
                 Position { restarts: before.restarts + 1, ..Position::start(policy.id, self.now) }
             }

@@ -453,6 +453,20 @@ fn a_snooze_into_a_window_ends_when_the_window_is_over() {
 }
 
 #[test]
+fn a_snooze_that_ended_before_the_outage_was_reported_repeats_nothing() {
+    for mut scene in [Scene::escalating(&[300], 0, 60), Scene::reminding(300)] {
+        scene.context.cover = Some(window(1, Some(900)));
+        scene.checked(0);
+        scene.obey(&snooze(600), 10);
+        scene.context.cover = None;
+        scene.checked(900);
+        scene.sent(&["down@900"]);
+        scene.due_at(Some(1_200));
+        assert_eq!(scene.status(), AlertStatus::Open);
+    }
+}
+
+#[test]
 fn a_resolved_alert_is_closed_and_its_recovery_is_not_sent() {
     let mut scene = Scene::reminding(60);
     scene.checked(0);
@@ -1237,6 +1251,33 @@ fn after_the_acknowledgement_timeout_reminders_are_sent_again() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_delays_no_acknowledgement_timeout() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.policy().policy.ack_timeout = 1_800;
+    scene.checked(5_000);
+    scene.obey(&acknowledge(), 5_100);
+    // At 5,200.
+    scene.state = scene.state.clone().shifted_back(Duration::from_secs(3_600), at(1_600));
+    scene.checked(1_600);
+    scene.due_at(Some(3_300));
+    scene.checked(3_300);
+    scene.due_at(Some(3_800));
+}
+
+#[test]
+fn a_clock_that_is_set_back_changes_nothing_about_how_long_follow_ups_were_paused() {
+    let mut scene = Scene::reminding(6_000);
+    scene.checked(5_000);
+    scene.context.cover = Some(window(1, None));
+    scene.checked(6_000);
+    // At 10,000, when 5,000 s are left until the reminder.
+    scene.state = scene.state.clone().shifted_back(Duration::from_secs(3_600), at(6_400));
+    scene.context.cover = None;
+    scene.checked(6_500);
+    scene.due_at(Some(11_500));
+}
+
+#[test]
 fn after_an_unacknowledgement_steps_resume_from_where_they_stopped() {
     let mut scene = Scene::escalating(&[0, 600], 0, 60);
     scene.checked(0);
@@ -1399,6 +1440,23 @@ fn another_policy_starts_at_its_first_step() {
     scene.sent(&["down@0", "step 0.0@0", "step 0.0@130"]);
     let position = scene.state.escalation.expect("a position");
     assert_eq!(position.restarts, 1, "its messages are different ones");
+}
+
+#[test]
+fn a_policy_that_was_removed_and_added_again_starts_at_its_first_step() {
+    let mut scene = Scene::escalating(&[0, 600], 0, 60);
+    scene.checked(0);
+    scene.checked(600);
+    for (seconds, restarts) in [(700, 1), (900, 2)] {
+        let removed = scene.context.policy.take();
+        scene.checked(seconds);
+        assert_eq!(scene.state.escalation, None);
+        scene.context.policy = removed;
+        scene.checked(seconds + 100);
+        let position = scene.state.escalation.expect("a position");
+        assert_eq!(position.restarts, restarts, "its messages are different ones");
+    }
+    scene.sent(&["down@0", "step 0.0@0", "step 0.1@600", "step 0.0@800", "step 0.0@1000"]);
 }
 
 #[test]
