@@ -3,10 +3,11 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::statuspages::snapshot::ComponentStatus;
 use wakeful_engine::statuspages::auto_incidents;
 use wakeful_testkit::{Answer, Client, DatabaseKind, both_databases, concurrently, until};
 
-use crate::statuspages::{component, job, page, report, shown, text};
+use crate::statuspages::{component, job, page, report, shown, status, text};
 
 const LONGEST_BODY: usize = 262_144;
 /// Together with the one that there is, as many ended incidents as a team may have, but one.
@@ -24,6 +25,28 @@ const MORE_INCIDENTS: [&str; 2] = [
             started, resolved, created, modified
      from incidents, generate_series(1, 4998)",
 ];
+
+/// Adds 500 incidents to the ended one of a page, as many as are read for it, and then the pages
+/// of all of them.
+const NEWER_INCIDENTS: [&str; 2] = [
+    "with recursive numbers(number) as
+         (select 1 union all select number + 1 from numbers where number < 500)
+     insert into incidents (id, team_id, kind, title, state, status, impact, settings, source,
+                            started, resolved, created, modified)
+     select randomblob(16), team_id, kind, title, state, status, impact, settings, source, started,
+            resolved, created, modified
+     from incidents, numbers
+     where resolved is not null",
+    "insert into incidents (id, team_id, kind, title, state, status, impact, settings, source,
+                            started, resolved, created, modified)
+     select gen_random_uuid(), team_id, kind, title, state, status, impact, settings, source,
+            started, resolved, created, modified
+     from incidents, generate_series(1, 500)
+     where resolved is not null",
+];
+const THEIR_PAGES: &str = "insert into incident_pages (incident_id, page_id, is_whole)
+     select i.id, p.id, IS_WHOLE from incidents i, statuspages p
+     where i.id not in (select incident_id from incident_pages)";
 
 /// An incident that was over when it was written.
 fn past_incident(page: &Value) -> Value {
@@ -226,6 +249,32 @@ both_databases! {
         let mut ids: Vec<_> = snapshot.past.iter().map(|one| one.id).collect();
         ids.dedup();
         assert_eq!(ids.len(), 100);
+    }
+
+    async fn an_open_incident_is_shown_however_many_have_ended_since_it_began(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&ann, json!([{"name": "API"}])).await;
+        let open = json!({"title": "Slow", "started": "2024-01-01T00:00:00Z",
+            "components": [{"componentid": component(&page, 0), "status": "partial_outage"}],
+            "update": {"body": "We are looking into it."}});
+        ann.client.post("incident/save", &open).await.ok();
+        let past = ann.client.post("incident/save", &past_incident(&page)).await.ok();
+        let (sql, is_whole) = match app.database.kind() {
+            DatabaseKind::Sqlite => (NEWER_INCIDENTS[0], "1"),
+            DatabaseKind::Postgres => (NEWER_INCIDENTS[1], "true"),
+        };
+        app.database.execute(sql).await;
+        app.database.execute(&THEIR_PAGES.replace("IS_WHOLE", is_whole)).await;
+        // Has the page built again.
+        let renamed = json!({"incidentid": past["incident"]["incidentid"], "title": "Over"});
+        ann.client.post("incident/save", &renamed).await.ok();
+        let snapshot = shown(&app, "acme", "all incidents", |now| now.has_more_past).await;
+        let titles: Vec<&str> =
+            snapshot.incidents.iter().map(|one| one.title.text.as_str()).collect();
+        assert_eq!(titles, ["Slow"]);
+        assert_eq!(status(&snapshot, "API"), ComponentStatus::PartialOutage);
+        assert_eq!(snapshot.past.len(), 100);
     }
 
     async fn a_team_creates_few_incidents_in_an_hour(setup: Setup) {
