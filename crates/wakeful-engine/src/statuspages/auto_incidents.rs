@@ -10,8 +10,8 @@ use wakeful_core::id::{ComponentId, IncidentId, MonitorId};
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::automatic::AutomaticText;
 use wakeful_core::statuspages::incident::{
-    Incident, IncidentSettings, IncidentSource, IncidentState, MAX_TEXT, MAX_UPDATES,
-    NamedComponent, NewUpdate,
+    Incident, IncidentSettings, IncidentSource, IncidentState, MAX_AUTOMATIC_TEXT,
+    MAX_AUTOMATIC_UPDATES, NamedComponent, NewUpdate,
 };
 use wakeful_core::statuspages::page::{StatusPage, Texts};
 use wakeful_core::statuspages::rule::{
@@ -281,9 +281,10 @@ impl Engine {
         let notify = active.rule.settings.notify;
         let is_draft = incident.state == IncidentState::Draft;
         // After a person's first update, a rule only changes statuses. It does not write without
-        // end when a monitor flaps either.
+        // end when a monitor flaps either, and leaves room for people.
         let is_automatic = !incident.settings.by_person;
-        let has_room = incident.updates.len() < MAX_UPDATES && incident.text_bytes() < MAX_TEXT;
+        let has_room = incident.updates.len() < MAX_AUTOMATIC_UPDATES
+            && incident.text_bytes() < MAX_AUTOMATIC_TEXT;
         let writes = is_automatic && has_room;
         match action {
             RuleAction::Join(components) => {
