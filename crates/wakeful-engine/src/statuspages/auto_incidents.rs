@@ -84,17 +84,9 @@ impl Engine {
     /// The components that are down by their monitors, except those in published maintenance.
     async fn down_components(&self, page: &StatusPage) -> Result<Vec<DownComponent>> {
         let monitors = self.monitors_of(page).await?;
-        let incidents = self.store().shown_incidents(page.id).await?;
         let now = self.now();
-        let is_planned = |id: ComponentId| {
-            incidents.iter().any(|incident| {
-                incident.kind == IncidentKind::Maintenance
-                    && incident.is_in_progress()
-                    && incident.components.iter().any(|one| one.id == id)
-            })
-        };
         let mut down = Vec::new();
-        for component in page.components().filter(|one| !is_planned(one.id)) {
+        for component in page.components() {
             let (counts, since) = monitors.outage(component, now);
             let status = counts.status(component.settings.needs);
             if status >= ComponentStatus::PartialOutage {
@@ -103,6 +95,19 @@ impl Engine {
                 down.push(DownComponent { outage, status, monitors });
             }
         }
+        // Much may be written about the incidents of a page, and this is asked every few seconds.
+        if down.is_empty() {
+            return Ok(down);
+        }
+        let incidents = self.store().shown_incidents(page.id).await?;
+        let is_planned = |id: ComponentId| {
+            incidents.iter().any(|incident| {
+                incident.kind == IncidentKind::Maintenance
+                    && incident.is_in_progress()
+                    && incident.components.iter().any(|one| one.id == id)
+            })
+        };
+        down.retain(|one| !is_planned(one.outage.component));
         Ok(down)
     }
 
