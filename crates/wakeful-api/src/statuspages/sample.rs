@@ -119,6 +119,7 @@ pub(super) fn empty() -> Snapshot {
         maintenances: Vec::new(),
         past: Vec::new(),
         has_more_past: false,
+        oldest_past: None,
         today: today(),
         as_of: NOW,
         revision: 7,

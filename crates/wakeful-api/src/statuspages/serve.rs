@@ -131,7 +131,7 @@ async fn document(
 struct Further {
     figures: Option<ComponentFigures>,
     incident: Option<Incident>,
-    /// The incidents of a month.
+    /// The incidents of a month, or of the newest ones.
     older: Option<Vec<Incident>>,
 }
 
@@ -158,6 +158,16 @@ async fn further(api: &Api, visit: &Visit, form: Form, id: &str) -> Result<Furth
             let older = IncidentId::parse(id).filter(is_older);
             if let Some(id) = older.filter(|_| snapshot.has_more_past) {
                 further.incident = api.engine().past_incident(snapshot, id).await?;
+            }
+        }
+        Form::History => {
+            if let Some((from, to)) = render::older_newest_months(snapshot) {
+                further.older = match api.engine().past_incidents(snapshot, from, to).await {
+                    Ok(older) => Some(older),
+                    // The newest ones are in memory.
+                    Err(error) if error.is_unavailable() => None,
+                    Err(error) => return Err(error.into()),
+                };
             }
         }
         Form::Month => {
@@ -194,7 +204,7 @@ fn text(
             let shown = snapshot.incident(IncidentId::parse(id)?).or(further.incident.as_ref())?;
             Some(render::incident(snapshot, shown, context))
         }
-        Form::History => render::history(snapshot, None, None, context),
+        Form::History => render::history(snapshot, None, further.older.as_deref(), context),
         Form::Month => {
             let month = render::parse_month(id)?;
             render::history(snapshot, Some(month), further.older.as_deref(), context)

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use wakeful_core::statuspages::snapshot::ComponentStatus;
+use wakeful_core::time::Millis;
 use wakeful_engine::statuspages::auto_incidents;
 use wakeful_testkit::{Answer, Client, DatabaseKind, both_databases, concurrently, until};
 
@@ -249,6 +250,43 @@ both_databases! {
         let mut ids: Vec<_> = snapshot.past.iter().map(|one| one.id).collect();
         ids.dedup();
         assert_eq!(ids.len(), 100);
+    }
+
+    async fn the_history_has_what_is_too_old_for_a_snapshot(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&ann, json!([])).await;
+        let hour = Duration::from_secs(3_600);
+        let ended = |title: &str, started: Millis| {
+            json!({"title": title, "pageids": [page["pageid"]], "started": started.to_string(),
+                "resolved": started.after(hour).to_string(), "update": {"body": "A disk was full."}})
+        };
+        let now = app.engine.now();
+        // Written when the page was created, about what had happened before.
+        let imported = Millis::parse("2024-05-02T00:00:00Z").unwrap();
+        for incident in [ended("Imported", imported), ended("Earlier today", now.before(hour * 3))] {
+            ann.client.post("incident/save", &incident).await.ok();
+        }
+        let newer = (0..100).map(|_| (ann.client.clone(), ended("Later", now.before(hour * 2))));
+        let answers =
+            concurrently(newer, |(client, body)| save_patiently(client, "incident/save", body));
+        assert!(answers.await.iter().all(|answer| answer.status == 200));
+        shown(&app, "acme", "the newest incidents", |now| {
+            now.has_more_past && now.past.iter().all(|one| one.title.text == "Later")
+        })
+        .await;
+        let visitor = app.anonymous();
+        for (path, expected) in [
+            ("history", "Earlier today"),
+            ("history/2024-06", "href=\"/status/acme/history/2024-05\""),
+            ("history/2024-05", "Imported"),
+        ] {
+            let read = || async {
+                let answer = visitor.get(&format!("/status/acme/{path}")).await;
+                answer.text.contains(expected).then_some(())
+            };
+            until(expected, read).await;
+        }
     }
 
     async fn an_open_incident_is_shown_however_many_have_ended_since_it_began(setup: Setup) {

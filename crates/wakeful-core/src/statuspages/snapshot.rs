@@ -182,6 +182,8 @@ pub struct Snapshot {
     pub past: Vec<Incident>,
     /// Whether the page may have older ones than these.
     pub has_more_past: bool,
+    /// When the oldest one that is known began, also if it is too old for the snapshot.
+    pub oldest_past: Option<Millis>,
     /// The day of `as_of` in the page's time zone: the last day of the bars.
     #[serde(serialize_with = "date")]
     pub today: Date,

@@ -299,7 +299,9 @@ fn assemble(
     let mut maintenances: Vec<shown::Incident> =
         open(IncidentKind::Maintenance).map(show).collect();
     maintenances.sort_by_key(shown::Incident::begins);
-    let (past, has_more_past) = newest_past(published().filter(|incident| !incident.is_open()));
+    let ended = || published().filter(|incident| !incident.is_open());
+    let (past, has_more_past) = newest_past(ended());
+    let began = |incident: &Incident| incident.settings.scheduled_for.unwrap_or(incident.started);
     let statuses: Vec<ComponentStatus> =
         sections.iter().flat_map(|section| &section.components).map(|one| one.status).collect();
     let impacts: Vec<shown::Impact> = open(IncidentKind::Incident)
@@ -317,6 +319,7 @@ fn assemble(
         maintenances,
         past: past.into_iter().map(show).collect(),
         has_more_past,
+        oldest_past: ended().map(began).min(),
         sections,
         today: zone.local(now).date(),
         as_of: now,
