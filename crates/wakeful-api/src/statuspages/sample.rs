@@ -226,6 +226,7 @@ fn incident(seed: u8, status: IncidentStatus, started: i64) -> Incident {
             update(1, first, "Something [is](https://example.com/x) wrong."),
         ],
         postmortem: None,
+        is_short: false,
         created: Millis(started),
         modified: Millis(started + 120_000),
     }

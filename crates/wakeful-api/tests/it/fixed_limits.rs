@@ -237,6 +237,38 @@ both_databases! {
         assert!(until("the oldest", read).await.contains("Outage 1"));
     }
 
+    async fn what_is_open_is_shortened_in_a_snapshot_and_read_when_requested(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&ann, json!([])).await;
+        let mut long = json!({"body": "🔥".repeat(10_000)});
+        for language in ["de", "fr", "es", "nl", "pt"] {
+            long["texts"][language] = json!({"body": "🔥".repeat(10_000)});
+        }
+        let mut oldest = String::new();
+        for day in (1..=12).rev() {
+            let incident = json!({"title": format!("Outage {day}"), "pageids": [page["pageid"]],
+                "started": format!("2025-01-{day:02}T00:00:00Z"), "update": long});
+            let saved = ann.client.post("incident/save", &incident).await.ok();
+            oldest = text(&saved["incident"]["incidentid"]);
+        }
+        let snapshot = shown(&app, "acme", "all incidents", |now| now.incidents.len() == 12).await;
+        let short = snapshot.incidents.iter().filter(|one| one.is_short).count();
+        assert!((1..12).contains(&short), "{short} are short");
+        let bytes: usize = snapshot.incidents.iter().map(|one| one.text_bytes()).sum();
+        assert!(bytes <= 2 << 20, "{bytes} bytes of text");
+        let front = app.anonymous().get("/status/acme").await.text;
+        for day in 1..=12 {
+            assert!(front.contains(&format!("Outage {day}</a>")), "Outage {day}");
+        }
+        let path = format!("/status/acme/incident/{oldest}");
+        let read = || async {
+            let answer = app.anonymous().get(&path).await;
+            (answer.status == 200).then_some(answer.text)
+        };
+        assert!(until("the oldest", read).await.contains("🔥🔥🔥"));
+    }
+
     async fn incidents_that_began_at_the_same_time_are_all_read(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
