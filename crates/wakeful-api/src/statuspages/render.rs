@@ -126,7 +126,7 @@ pub(super) fn incident(snapshot: &Snapshot, incident: &Incident, context: Contex
 }
 
 /// The newest months, or one month. `None` for a month that the page cannot have. `older` are
-/// the incidents of that month if they are too old for the snapshot.
+/// the incidents of these months if some are too old for the snapshot.
 pub(super) fn history(
     snapshot: &Snapshot,
     month: Option<Date>,
@@ -171,18 +171,29 @@ pub(super) fn history(
 fn oldest_month(v: &View<'_>) -> Date {
     let first = v.snapshot.past.iter().map(Incident::begins).min();
     let created = v.snapshot.has_more_past.then_some(v.page.created);
-    let first = first.into_iter().chain(created).min();
+    let first = first.into_iter().chain(v.snapshot.oldest_past).chain(created).min();
     first.map_or(v.snapshot.today, |first| v.date_in_zone(first)).first_of_month()
 }
 
 /// The time of a month that begins before everything in the snapshot, if there may be more.
 pub(super) fn older_month(snapshot: &Snapshot, month: Date) -> Option<(Millis, Millis)> {
+    older_months(snapshot, month.first_of_month(), month.first_of_month())
+}
+
+/// The same for the newest months together.
+pub(super) fn older_newest_months(snapshot: &Snapshot) -> Option<(Millis, Millis)> {
+    let current = snapshot.today.first_of_month();
+    let first = months_before(current, i32::try_from(HISTORY_MONTHS).ok()? - 1)?;
+    older_months(snapshot, first, current)
+}
+
+fn older_months(snapshot: &Snapshot, first: Date, last: Date) -> Option<(Millis, Millis)> {
     let v = View::new(snapshot, snapshot.page.language, "");
-    let first = snapshot.past.iter().map(Incident::begins).min()?;
-    let is_older = month.first_of_month() <= v.date_in_zone(first).first_of_month();
+    let oldest = snapshot.past.iter().map(Incident::begins).min()?;
+    let is_older = first <= v.date_in_zone(oldest).first_of_month();
     let start = |date: Date| v.zone().instant(date.at(0, 0, 0, 0));
-    let next = months_before(month.first_of_month(), -1)?;
-    (snapshot.has_more_past && is_older).then(|| (start(month.first_of_month()), start(next)))
+    let next = months_before(last, -1)?;
+    (snapshot.has_more_past && is_older).then(|| (start(first), start(next)))
 }
 
 fn months_before(first: Date, months: i32) -> Option<Date> {

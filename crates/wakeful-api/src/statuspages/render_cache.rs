@@ -182,8 +182,13 @@ impl RenderCache {
             cache.drop_unused(page, cache.max_bytes.saturating_sub(taken));
             Ok::<_, E>(Some(rendered))
         };
-        let Some(previous) = previous else { return making.await };
-        match timeout(MAX_WAIT, self.tasks.spawn(making)).await {
+        // It goes on when the visitor leaves: its thread cannot be stopped, and must not lose its
+        // turn before it is done.
+        let making = self.tasks.spawn(making);
+        let Some(previous) = previous else {
+            return making.await.unwrap_or_else(|error| resume_unwind(error.into_panic()));
+        };
+        match timeout(MAX_WAIT, making).await {
             Ok(Ok(Ok(rendered))) => Ok(rendered),
             Ok(Ok(Err(error))) => {
                 tracing::debug!(page.id = %page, error = %ErrorChain(&error), "rendering status page {page} failed, its previous form is shown");
@@ -343,6 +348,21 @@ mod tests {
         cache.tasks.close();
         cache.tasks.wait().await;
         assert_eq!(get(&cache, "a", 2, "other").await.as_deref(), Some("two"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_form_is_rendered_to_its_end_when_the_visitor_leaves() {
+        let cache = cache(1 << 20);
+        let (done, waiting) = tokio::sync::oneshot::channel::<String>();
+        let slow = async move { waiting.await.map(Some) };
+        let left = timeout(Duration::from_millis(1), get_by(&cache, "a", 1, slow)).await;
+        assert!(left.is_err());
+        let entries = cache.page(sample::empty().page.id);
+        assert!(entries.rendering.try_lock().is_err(), "no other form is rendered meanwhile");
+        done.send("one".to_owned()).expect("somebody waits");
+        cache.tasks.close();
+        cache.tasks.wait().await;
+        assert_eq!(get(&cache, "a", 1, "other").await.as_deref(), Some("one"));
     }
 
     #[tokio::test]

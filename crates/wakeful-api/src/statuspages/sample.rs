@@ -119,6 +119,7 @@ pub(super) fn empty() -> Snapshot {
         maintenances: Vec::new(),
         past: Vec::new(),
         has_more_past: false,
+        oldest_past: None,
         today: today(),
         as_of: NOW,
         revision: 7,
@@ -225,6 +226,7 @@ fn incident(seed: u8, status: IncidentStatus, started: i64) -> Incident {
             update(1, first, "Something [is](https://example.com/x) wrong."),
         ],
         postmortem: None,
+        is_short: false,
         created: Millis(started),
         modified: Millis(started + 120_000),
     }

@@ -131,7 +131,7 @@ async fn document(
 struct Further {
     figures: Option<ComponentFigures>,
     incident: Option<Incident>,
-    /// The incidents of a month.
+    /// The incidents of a month, or of the newest ones.
     older: Option<Vec<Incident>>,
 }
 
@@ -154,10 +154,25 @@ async fn further(api: &Api, visit: &Visit, form: Form, id: &str) -> Result<Furth
             };
         }
         Form::Incident => {
-            let is_older = |id: &IncidentId| snapshot.incident(*id).is_none();
-            let older = IncidentId::parse(id).filter(is_older);
-            if let Some(id) = older.filter(|_| snapshot.has_more_past) {
-                further.incident = api.engine().past_incident(snapshot, id).await?;
+            let Some(id) = IncidentId::parse(id) else { return Ok(further) };
+            let known = snapshot.incident(id);
+            if known.map_or(snapshot.has_more_past, |one| one.is_short) {
+                further.incident = match api.engine().past_incident(snapshot, id).await {
+                    Ok(found) => found,
+                    // Its title and its status are in memory.
+                    Err(error) if known.is_some() && error.is_unavailable() => None,
+                    Err(error) => return Err(error.into()),
+                };
+            }
+        }
+        Form::History => {
+            if let Some((from, to)) = render::older_newest_months(snapshot) {
+                further.older = match api.engine().past_incidents(snapshot, from, to).await {
+                    Ok(older) => Some(older),
+                    // The newest ones are in memory.
+                    Err(error) if error.is_unavailable() => None,
+                    Err(error) => return Err(error.into()),
+                };
             }
         }
         Form::Month => {
@@ -191,10 +206,11 @@ fn text(
             Some(render::component(snapshot, component, further.figures.as_ref(), context))
         }
         Form::Incident => {
-            let shown = snapshot.incident(IncidentId::parse(id)?).or(further.incident.as_ref())?;
+            let known = snapshot.incident(IncidentId::parse(id)?);
+            let shown = further.incident.as_ref().or(known)?;
             Some(render::incident(snapshot, shown, context))
         }
-        Form::History => render::history(snapshot, None, None, context),
+        Form::History => render::history(snapshot, None, further.older.as_deref(), context),
         Form::Month => {
             let month = render::parse_month(id)?;
             render::history(snapshot, Some(month), further.older.as_deref(), context)

@@ -3,10 +3,12 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::statuspages::snapshot::ComponentStatus;
+use wakeful_core::time::Millis;
 use wakeful_engine::statuspages::auto_incidents;
 use wakeful_testkit::{Answer, Client, DatabaseKind, both_databases, concurrently, until};
 
-use crate::statuspages::{component, job, page, report, shown, text};
+use crate::statuspages::{component, job, page, report, shown, status, text};
 
 const LONGEST_BODY: usize = 262_144;
 /// Together with the one that there is, as many ended incidents as a team may have, but one.
@@ -24,6 +26,28 @@ const MORE_INCIDENTS: [&str; 2] = [
             started, resolved, created, modified
      from incidents, generate_series(1, 4998)",
 ];
+
+/// Adds 500 incidents to the ended one of a page, as many as are read for it, and then the pages
+/// of all of them.
+const NEWER_INCIDENTS: [&str; 2] = [
+    "with recursive numbers(number) as
+         (select 1 union all select number + 1 from numbers where number < 500)
+     insert into incidents (id, team_id, kind, title, state, status, impact, settings, source,
+                            started, resolved, created, modified)
+     select randomblob(16), team_id, kind, title, state, status, impact, settings, source, started,
+            resolved, created, modified
+     from incidents, numbers
+     where resolved is not null",
+    "insert into incidents (id, team_id, kind, title, state, status, impact, settings, source,
+                            started, resolved, created, modified)
+     select gen_random_uuid(), team_id, kind, title, state, status, impact, settings, source,
+            started, resolved, created, modified
+     from incidents, generate_series(1, 500)
+     where resolved is not null",
+];
+const THEIR_PAGES: &str = "insert into incident_pages (incident_id, page_id, is_whole)
+     select i.id, p.id, IS_WHOLE from incidents i, statuspages p
+     where i.id not in (select incident_id from incident_pages)";
 
 /// An incident that was over when it was written.
 fn past_incident(page: &Value) -> Value {
@@ -213,6 +237,38 @@ both_databases! {
         assert!(until("the oldest", read).await.contains("Outage 1"));
     }
 
+    async fn what_is_open_is_shortened_in_a_snapshot_and_read_when_requested(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&ann, json!([])).await;
+        let mut long = json!({"body": "🔥".repeat(10_000)});
+        for language in ["de", "fr", "es", "nl", "pt"] {
+            long["texts"][language] = json!({"body": "🔥".repeat(10_000)});
+        }
+        let mut oldest = String::new();
+        for day in (1..=12).rev() {
+            let incident = json!({"title": format!("Outage {day}"), "pageids": [page["pageid"]],
+                "started": format!("2025-01-{day:02}T00:00:00Z"), "update": long});
+            let saved = ann.client.post("incident/save", &incident).await.ok();
+            oldest = text(&saved["incident"]["incidentid"]);
+        }
+        let snapshot = shown(&app, "acme", "all incidents", |now| now.incidents.len() == 12).await;
+        let short = snapshot.incidents.iter().filter(|one| one.is_short).count();
+        assert!((1..12).contains(&short), "{short} are short");
+        let bytes: usize = snapshot.incidents.iter().map(|one| one.text_bytes()).sum();
+        assert!(bytes <= 2 << 20, "{bytes} bytes of text");
+        let front = app.anonymous().get("/status/acme").await.text;
+        for day in 1..=12 {
+            assert!(front.contains(&format!("Outage {day}</a>")), "Outage {day}");
+        }
+        let path = format!("/status/acme/incident/{oldest}");
+        let read = || async {
+            let answer = app.anonymous().get(&path).await;
+            (answer.status == 200).then_some(answer.text)
+        };
+        assert!(until("the oldest", read).await.contains("🔥🔥🔥"));
+    }
+
     async fn incidents_that_began_at_the_same_time_are_all_read(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -226,6 +282,69 @@ both_databases! {
         let mut ids: Vec<_> = snapshot.past.iter().map(|one| one.id).collect();
         ids.dedup();
         assert_eq!(ids.len(), 100);
+    }
+
+    async fn the_history_has_what_is_too_old_for_a_snapshot(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&ann, json!([])).await;
+        let hour = Duration::from_secs(3_600);
+        let ended = |title: &str, started: Millis| {
+            json!({"title": title, "pageids": [page["pageid"]], "started": started.to_string(),
+                "resolved": started.after(hour).to_string(), "update": {"body": "A disk was full."}})
+        };
+        let now = app.engine.now();
+        // Written when the page was created, about what had happened before.
+        let imported = Millis::parse("2024-05-02T00:00:00Z").unwrap();
+        for incident in [ended("Imported", imported), ended("Earlier today", now.before(hour * 3))] {
+            ann.client.post("incident/save", &incident).await.ok();
+        }
+        let newer = (0..100).map(|_| (ann.client.clone(), ended("Later", now.before(hour * 2))));
+        let answers =
+            concurrently(newer, |(client, body)| save_patiently(client, "incident/save", body));
+        assert!(answers.await.iter().all(|answer| answer.status == 200));
+        shown(&app, "acme", "the newest incidents", |now| {
+            now.has_more_past && now.past.iter().all(|one| one.title.text == "Later")
+        })
+        .await;
+        let visitor = app.anonymous();
+        for (path, expected) in [
+            ("history", "Earlier today"),
+            ("history/2024-06", "href=\"/status/acme/history/2024-05\""),
+            ("history/2024-05", "Imported"),
+        ] {
+            let read = || async {
+                let answer = visitor.get(&format!("/status/acme/{path}")).await;
+                answer.text.contains(expected).then_some(())
+            };
+            until(expected, read).await;
+        }
+    }
+
+    async fn an_open_incident_is_shown_however_many_have_ended_since_it_began(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let page = page(&ann, json!([{"name": "API"}])).await;
+        let open = json!({"title": "Slow", "started": "2024-01-01T00:00:00Z",
+            "components": [{"componentid": component(&page, 0), "status": "partial_outage"}],
+            "update": {"body": "We are looking into it."}});
+        ann.client.post("incident/save", &open).await.ok();
+        let past = ann.client.post("incident/save", &past_incident(&page)).await.ok();
+        let (sql, is_whole) = match app.database.kind() {
+            DatabaseKind::Sqlite => (NEWER_INCIDENTS[0], "1"),
+            DatabaseKind::Postgres => (NEWER_INCIDENTS[1], "true"),
+        };
+        app.database.execute(sql).await;
+        app.database.execute(&THEIR_PAGES.replace("IS_WHOLE", is_whole)).await;
+        // Has the page built again.
+        let renamed = json!({"incidentid": past["incident"]["incidentid"], "title": "Over"});
+        ann.client.post("incident/save", &renamed).await.ok();
+        let snapshot = shown(&app, "acme", "all incidents", |now| now.has_more_past).await;
+        let titles: Vec<&str> =
+            snapshot.incidents.iter().map(|one| one.title.text.as_str()).collect();
+        assert_eq!(titles, ["Slow"]);
+        assert_eq!(status(&snapshot, "API"), ComponentStatus::PartialOutage);
+        assert_eq!(snapshot.past.len(), 100);
     }
 
     async fn a_team_creates_few_incidents_in_an_hour(setup: Setup) {

@@ -158,6 +158,50 @@ both_databases! {
         }
     }
 
+    async fn a_rule_leaves_room_for_the_updates_of_people(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let page = page(&ann, json!([{"name": "API", "monitors": [one]}])).await;
+        set_rules(&ann, &page, json!([{"mode": "publish", "notify": false, "resolve_after": 3_600}])).await;
+        report(&ann.client, &one, "down").await;
+        let id = text(&step(&app, &ann, 40).await[0]["incidentid"]);
+        // A flapping monitor: two updates each.
+        for _ in 0..51 {
+            for to in ["up", "down"] {
+                report(&ann.client, &one, to).await;
+                step(&app, &ann, 5).await;
+            }
+        }
+        let incident = ann.client.get(&format!("incident/{id}/get")).await.ok()["incident"].clone();
+        assert_eq!(incident["updates"].as_array().unwrap().len(), 100);
+        assert_eq!(incident["components"][0]["status"], "major_outage", "it still follows the monitor");
+        let update = json!({"status": "resolved", "body": "We have replaced the disk.", "notify": false});
+        let resolved = ann.client.post(&format!("incident/{id}/update/save"), &update).await.ok();
+        assert_eq!(resolved["incident"]["status"], "resolved");
+    }
+
+    async fn an_outage_of_many_components_names_the_first_of_them(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let one = job(&ann.client, "one", "").await;
+        let name = |number: u32| format!("{number:03} {}", "x".repeat(246));
+        let components: Vec<Value> =
+            (0..200).map(|number| json!({"name": name(number), "monitors": [one]})).collect();
+        let page = page(&ann, json!(components)).await;
+        set_rules(&ann, &page, json!([{"mode": "publish"}])).await;
+        report(&ann.client, &one, "down").await;
+        let opened = step(&app, &ann, 40).await[0].clone();
+        assert_eq!(opened["components"].as_array().unwrap().len(), 200);
+        let seven: Vec<String> = (0..7).map(name).collect();
+        let body = format!("{}, … is not available. We are looking into it.", seven.join(", "));
+        assert_eq!(opened["updates"][0]["body"], body);
+        // There is room for a person's text.
+        let update = json!({"body": "é".repeat(10_000), "notify": false});
+        let path = format!("incident/{}/update/save", text(&opened["incidentid"]));
+        ann.client.post(&path, &update).await.ok();
+    }
+
     async fn outages_that_begin_later_have_an_incident_of_their_own(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

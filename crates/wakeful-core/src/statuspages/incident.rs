@@ -20,6 +20,9 @@ pub const MAX_STORED: usize = 5_000;
 pub const MAX_UPDATES: usize = 200;
 /// The most bytes of what is written about an incident, in all languages.
 pub const MAX_TEXT: usize = 256 * 1024;
+/// How much of both rules use: the rest is for people, who may have to say how it goes on.
+pub const MAX_AUTOMATIC_UPDATES: usize = MAX_UPDATES / 2;
+pub const MAX_AUTOMATIC_TEXT: usize = MAX_TEXT / 2;
 pub const MAX_BODY: usize = 10_000;
 pub const MAX_POSTMORTEM: usize = 50_000;
 /// The most components, and pages, that an incident names.

@@ -78,6 +78,11 @@ impl Localized {
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
+
+    /// The bytes of the text and its translations.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.translations.iter().map(|(_, text)| text.len()).sum::<usize>()
+    }
 }
 
 impl From<&str> for Localized {

@@ -32,6 +32,8 @@ pub const MAX_ORIGINS: usize = 50;
 pub const MAX_DESCRIPTION: usize = 2_000;
 pub const MAX_FOOTER: usize = 1_000;
 pub const MAX_SHOWN_AFTER: u32 = 3_600;
+/// The most bytes of the names of components in an automatic text, which has every language.
+const MAX_NAMES: usize = 2_000;
 pub const MAX_IMAGE_BYTES: usize = 256 << 10;
 pub const PASSWORD_LENGTH: std::ops::RangeInclusive<usize> = 8..=256;
 
@@ -261,10 +263,21 @@ impl StatusPage {
         }
     }
 
-    /// The names of components in a language, in one line.
+    /// The names of components in a language, in one line: the first of them if they are many.
     pub fn component_names(&self, named: &[NamedComponent], language: Language) -> String {
-        let names = named.iter().map(|one| self.component_name(one, language));
-        names.collect::<Vec<_>>().join(", ")
+        let mut names = String::new();
+        for one in named {
+            let name = self.component_name(one, language);
+            if !names.is_empty() {
+                names.push_str(", ");
+                if names.len() + name.len() > MAX_NAMES {
+                    names.push('…');
+                    break;
+                }
+            }
+            names.push_str(&name);
+        }
+        names
     }
 
     pub fn zone(&self) -> Zone {

@@ -182,6 +182,8 @@ pub struct Snapshot {
     pub past: Vec<Incident>,
     /// Whether the page may have older ones than these.
     pub has_more_past: bool,
+    /// When the oldest one that is known began, also if it is too old for the snapshot.
+    pub oldest_past: Option<Millis>,
     /// The day of `as_of` in the page's time zone: the last day of the bars.
     #[serde(serialize_with = "date")]
     pub today: Date,
@@ -197,6 +199,8 @@ pub struct Snapshot {
 /// text it has no further ones.
 pub const MAX_RECENT: usize = 100;
 pub const MAX_PAST_TEXT: usize = 2 << 20;
+/// After how many bytes of text the open incidents and maintenances of a snapshot are shortened.
+pub const MAX_OPEN_TEXT: usize = 2 << 20;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Page {
@@ -510,11 +514,38 @@ pub struct Incident {
     pub updates: Vec<Update>,
     /// Only when published.
     pub postmortem: Option<Postmortem>,
+    /// Whether only its title and its status are here, see [`Incident::shortened`].
+    #[serde(skip)]
+    pub is_short: bool,
     pub created: Millis,
     pub modified: Millis,
 }
 
 impl Incident {
+    /// The bytes of its texts, in all languages.
+    pub fn text_bytes(&self) -> usize {
+        let changed = |update: &Update| {
+            let names = update.components.iter().map(|one| one.name.bytes());
+            update.body.bytes() + names.sum::<usize>()
+        };
+        self.title.bytes()
+            + self.components.iter().map(|one| one.name.bytes()).sum::<usize>()
+            + self.updates.iter().map(changed).sum::<usize>()
+            + self.postmortem.as_ref().map_or(0, |one| one.body.bytes())
+    }
+
+    /// What a list needs to say about it. Its own page shows the rest, which is then read from the
+    /// database.
+    #[must_use]
+    pub fn shortened(mut self) -> Self {
+        self.updates.truncate(1);
+        for update in &mut self.updates {
+            update.body = Localized::default();
+            update.components = Vec::new();
+        }
+        Self { components: Vec::new(), postmortem: None, is_short: true, ..self }
+    }
+
     /// When it was last known to be monitored.
     pub fn monitoring_at(&self) -> Option<Millis> {
         let mut updates = self.updates.iter();

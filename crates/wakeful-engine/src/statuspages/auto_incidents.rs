@@ -10,8 +10,8 @@ use wakeful_core::id::{ComponentId, IncidentId, MonitorId};
 use wakeful_core::statuspages::Language;
 use wakeful_core::statuspages::automatic::AutomaticText;
 use wakeful_core::statuspages::incident::{
-    Incident, IncidentSettings, IncidentSource, IncidentState, MAX_TEXT, MAX_UPDATES,
-    NamedComponent, NewUpdate,
+    Incident, IncidentSettings, IncidentSource, IncidentState, MAX_AUTOMATIC_TEXT,
+    MAX_AUTOMATIC_UPDATES, NamedComponent, NewUpdate,
 };
 use wakeful_core::statuspages::page::{StatusPage, Texts};
 use wakeful_core::statuspages::rule::{
@@ -84,17 +84,9 @@ impl Engine {
     /// The components that are down by their monitors, except those in published maintenance.
     async fn down_components(&self, page: &StatusPage) -> Result<Vec<DownComponent>> {
         let monitors = self.monitors_of(page).await?;
-        let incidents = self.store().shown_incidents(page.id).await?;
         let now = self.now();
-        let is_planned = |id: ComponentId| {
-            incidents.iter().any(|incident| {
-                incident.kind == IncidentKind::Maintenance
-                    && incident.is_in_progress()
-                    && incident.components.iter().any(|one| one.id == id)
-            })
-        };
         let mut down = Vec::new();
-        for component in page.components().filter(|one| !is_planned(one.id)) {
+        for component in page.components() {
             let (counts, since) = monitors.outage(component, now);
             let status = counts.status(component.settings.needs);
             if status >= ComponentStatus::PartialOutage {
@@ -103,6 +95,19 @@ impl Engine {
                 down.push(DownComponent { outage, status, monitors });
             }
         }
+        // Much may be written about the incidents of a page, and this is asked every few seconds.
+        if down.is_empty() {
+            return Ok(down);
+        }
+        let incidents = self.store().shown_incidents(page.id).await?;
+        let is_planned = |id: ComponentId| {
+            incidents.iter().any(|incident| {
+                incident.kind == IncidentKind::Maintenance
+                    && incident.is_in_progress()
+                    && incident.components.iter().any(|one| one.id == id)
+            })
+        };
+        down.retain(|one| !is_planned(one.outage.component));
         Ok(down)
     }
 
@@ -281,9 +286,10 @@ impl Engine {
         let notify = active.rule.settings.notify;
         let is_draft = incident.state == IncidentState::Draft;
         // After a person's first update, a rule only changes statuses. It does not write without
-        // end when a monitor flaps either.
+        // end when a monitor flaps either, and leaves room for people.
         let is_automatic = !incident.settings.by_person;
-        let has_room = incident.updates.len() < MAX_UPDATES && incident.text_bytes() < MAX_TEXT;
+        let has_room = incident.updates.len() < MAX_AUTOMATIC_UPDATES
+            && incident.text_bytes() < MAX_AUTOMATIC_TEXT;
         let writes = is_automatic && has_room;
         match action {
             RuleAction::Join(components) => {

@@ -11,8 +11,8 @@ use wakeful_core::statuspages::component::{Component, MAX_TAGGED, Section};
 use wakeful_core::statuspages::incident::{Incident, NamedComponent};
 use wakeful_core::statuspages::page::{StatusPage, localized};
 use wakeful_core::statuspages::snapshot::{
-    self as shown, ComponentStatus, Image, ImageKind, IncidentKind, MAX_PAST_TEXT, MAX_RECENT,
-    Snapshot,
+    self as shown, ComponentStatus, Image, ImageKind, IncidentKind, MAX_OPEN_TEXT, MAX_PAST_TEXT,
+    MAX_RECENT, Snapshot,
 };
 use wakeful_core::statuspages::status::{MonitorCounts, Said, page_status, shown_status};
 use wakeful_core::time::Millis;
@@ -296,10 +296,20 @@ fn assemble(
     let open =
         |kind| published().filter(move |incident| incident.kind == kind && incident.is_open());
     let show = |incident: &Incident| shown_incident(page.id, incident, &names);
-    let mut maintenances: Vec<shown::Incident> =
-        open(IncidentKind::Maintenance).map(show).collect();
-    maintenances.sort_by_key(shown::Incident::begins);
-    let (past, has_more_past) = newest_past(published().filter(|incident| !incident.is_open()));
+    // What is open is always shown, but nobody fills the memory of a node with it.
+    let mut left = MAX_OPEN_TEXT;
+    let mut show_open = |incident: &Incident| {
+        let shown = show(incident);
+        let rest = left.checked_sub(shown.text_bytes());
+        left = rest.unwrap_or(0);
+        if rest.is_some() { shown } else { shown.shortened() }
+    };
+    let incidents_shown = open(IncidentKind::Incident).map(&mut show_open).collect();
+    let mut planned: Vec<&Incident> = open(IncidentKind::Maintenance).collect();
+    planned.sort_by_key(|incident| began(incident));
+    let maintenances = planned.into_iter().map(show_open).collect();
+    let ended = || published().filter(|incident| !incident.is_open());
+    let (past, has_more_past) = newest_past(ended(), show);
     let statuses: Vec<ComponentStatus> =
         sections.iter().flat_map(|section| &section.components).map(|one| one.status).collect();
     let impacts: Vec<shown::Impact> = open(IncidentKind::Incident)
@@ -313,10 +323,11 @@ fn assemble(
     Snapshot {
         page: shown_page(page, url),
         status: page_status(&statuses, &impacts),
-        incidents: open(IncidentKind::Incident).map(show).collect(),
+        incidents: incidents_shown,
         maintenances,
-        past: past.into_iter().map(show).collect(),
+        past,
         has_more_past,
+        oldest_past: ended().map(began).min(),
         sections,
         today: zone.local(now).date(),
         as_of: now,
@@ -326,17 +337,26 @@ fn assemble(
 }
 
 /// The past incidents that a snapshot has, of all of them, and whether there may be more.
-fn newest_past<'a>(all: impl Iterator<Item = &'a Incident>) -> (Vec<&'a Incident>, bool) {
-    let mut newest = Vec::new();
+fn newest_past<'a>(
+    all: impl Iterator<Item = &'a Incident>,
+    show: impl Fn(&Incident) -> shown::Incident,
+) -> (Vec<shown::Incident>, bool) {
+    let mut newest: Vec<shown::Incident> = Vec::new();
     let mut bytes = 0;
     for incident in all {
         if newest.len() >= MAX_RECENT || bytes >= MAX_PAST_TEXT {
             return (newest, true);
         }
-        bytes += incident.text_bytes();
-        newest.push(incident);
+        let shown = show(incident);
+        bytes += shown.text_bytes();
+        newest.push(shown);
     }
     (newest, false)
+}
+
+/// When an incident began, or is planned to begin.
+fn began(incident: &Incident) -> Millis {
+    incident.settings.scheduled_for.unwrap_or(incident.started)
 }
 
 /// Replaces or adds an incident, newest first.
@@ -491,6 +511,7 @@ fn shown_incident(
             .collect(),
         updates: updates.collect(),
         postmortem,
+        is_short: false,
         created: incident.created,
         modified: incident.modified,
     }

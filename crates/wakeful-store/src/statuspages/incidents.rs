@@ -194,12 +194,13 @@ impl TeamStore<'_> {
 }
 
 impl Store {
-    /// The published incidents of a page, newest first.
+    /// The published incidents of a page: first the open ones, which are shown however many have
+    /// ended since they began, and then the others, each newest first.
     pub async fn shown_incidents(&self, page: StatuspageId) -> Result<Vec<Incident>> {
         self.past_incidents(page, Millis(i64::MIN), Millis(i64::MAX)).await
     }
 
-    /// The published incidents of a page that began in a time, newest first.
+    /// Those that began in a time.
     pub async fn past_incidents(
         &self,
         page: StatuspageId,
@@ -208,8 +209,8 @@ impl Store {
     ) -> Result<Vec<Incident>> {
         let mut incidents: Vec<Incident> = Vec::new();
         let mut bytes = 0;
-        // No id is less than this one.
-        let mut last = (to, Uuid::nil());
+        // Whether it had ended. No id is less than this one.
+        let mut last = (false, to, Uuid::nil());
         while incidents.len() < MAX_SHOWN && bytes < MAX_SHOWN_TEXT {
             let found: Vec<StoredIncident> = read!(self, |db| {
                 sqlx::query_as(concat!(
@@ -217,24 +218,32 @@ impl Store {
                     incident_columns!(),
                     " from incident_pages p
                      join incidents i on i.id = p.incident_id
-                     where p.page_id = $1 and i.state = 'published' and i.started >= $2
-                     and (i.started < $3 or (i.started = $3 and i.id < $4))
-                     order by i.started desc, i.id desc
-                     limit $5"
+                     where p.page_id = $1 and i.state = 'published'
+                     and i.started >= $2 and i.started < $3
+                     and ((i.status in ('resolved', 'completed')) > $4
+                          or ((i.status in ('resolved', 'completed')) = $4
+                              and (i.started < $5 or (i.started = $5 and i.id < $6))))
+                     order by (i.status in ('resolved', 'completed')), i.started desc, i.id desc
+                     limit $7"
                 ))
                 .bind(page.uuid())
                 .bind(from.0)
-                .bind(last.0.0)
-                .bind(last.1)
+                .bind(to.0)
+                .bind(last.0)
+                .bind(last.1.0)
+                .bind(last.2)
                 .bind(SHOWN_PART as i64)
                 .fetch_all(db)
                 .await
             })?;
             let is_all = found.len() < SHOWN_PART;
-            for stored in self.with_parts(found).await? {
-                last = (stored.incident.started, stored.incident.id.uuid());
-                bytes += stored.incident.text_bytes();
-                incidents.push(stored.incident);
+            for StoredIncident { incident, .. } in self.with_parts(found).await? {
+                last = (!incident.is_open(), incident.started, incident.id.uuid());
+                // One that has ended since an earlier part was read is found again.
+                if incidents.iter().all(|one| one.id != incident.id) {
+                    bytes += incident.text_bytes();
+                    incidents.push(incident);
+                }
             }
             if is_all {
                 break;
