@@ -103,6 +103,15 @@ impl Selector {
         self
     }
 
+    /// The same without the ids that a reader must not see. If it has nothing else, nothing of it
+    /// is left, so it is only for showing.
+    #[must_use]
+    pub fn shown(mut self, is_visible: impl Fn(MonitorId) -> bool) -> Self {
+        self.monitors.retain(|id| is_visible(*id));
+        self.groups.retain(|id| is_visible(*id));
+        self
+    }
+
     /// Whether a monitor with these tags belongs to it. Members of groups are resolved
     /// to ids before.
     pub fn selects(&self, monitor: MonitorId, tags: &Tags) -> bool {

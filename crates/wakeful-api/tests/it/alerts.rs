@@ -327,6 +327,14 @@ both_databases! {
             limit(role, tags).await;
             assert_eq!(statuses().await, (status, status), "{role} {tags}");
         }
+        // Ann is the first account, so she administers the installation.
+        for call in ["member/save", "admin/user"] {
+            for (suspended, status) in [(true, 404), (false, 200)] {
+                let body = json!({"userid": bob.userid, "suspended": suspended});
+                outage.ann.client.post(call, &body).await.ok();
+                assert_eq!(statuses().await, (status, status), "{call} {suspended}");
+            }
+        }
         outage.ann.client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
         assert_eq!(statuses().await, (404, 404));
     }

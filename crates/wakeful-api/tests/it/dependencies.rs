@@ -567,8 +567,25 @@ both_databases! {
         assert_eq!(names, ["both", "mine"]);
         assert!(!routing.to_string().contains(&hidden));
         assert_eq!(team.client().get("routing").await.ok()["rules"].as_array().unwrap().len(), 4);
+        // What reaches a monitor through a group or a dependency is listed, without their ids.
+        let group = json!({"type": "group", "name": "theirs", "isactive": true, "group": {"monitors": [shown]}});
+        let group = team.save(&group).await;
+        let rules = json!({"rules": [{"name": "members", "groups": group, "severity": "info"}]});
+        team.client().post("routing/save", &rules).await.ok();
+        let rule = key.get("routing").await.ok()["rules"][0].clone();
+        assert_eq!((&rule["name"], &rule["groups"]), (&json!("members"), &json!([])));
+        let window = json!({"name": "w", "starts": "2026-11-15T09:00:00Z", "duration": 7200});
+        for (select, id) in [(json!({"monitors": hidden, "dependents": true}), &hidden), (json!({"groups": group}), &group)] {
+            let saved = team.client().post("maintenance/save", &with(&window, &select)).await.ok();
+            let window = saved["maintenance"]["maintenanceid"].as_str().unwrap();
+            for path in ["maintenances".to_owned(), format!("maintenance/{window}/get")] {
+                let answer = key.get(&path).await;
+                assert!(answer.text.contains("\"w\"") && !answer.text.contains(id), "{path}: {}", answer.text);
+            }
+            team.client().delete(&format!("maintenance/{window}/delete")).await.ok();
+        }
         team.client().post("routing/save", &json!({"rules": []})).await.ok();
-        let window = json!({"name": "w", "starts": "2026-11-15T09:00:00Z", "duration": 7200, "monitors": shown});
+        let window = with(&window, &json!({"monitors": shown}));
         key.post("maintenance/save", &window).await.ok();
         team.client().post("monitor/save", &json!({"monitorid": hidden, "depends_on": shown})).await.ok();
         key.post("maintenance/save", &window).await.refused(403, "forbidden");

@@ -73,6 +73,26 @@ both_databases! {
         assert!(app.mails_now("bob@example.com").is_empty());
     }
 
+    async fn a_mailed_link_verifies_the_address_of_an_account(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let verified = async |user: &User| user.client.get("users/me").await.ok()["email_verified"].clone();
+        for (email, mail) in [("bob@example.com", false), ("cem@example.com", true)] {
+            let user = app.sign_up(email).await;
+            let body = json!({"email": email, "role": "viewer", "mail": mail});
+            let saved = ann.client.post("invitation/save", &body).await.ok();
+            let token = if mail {
+                let mails = app.mails(email, 2).await;
+                invitation_token(mails.iter().find(|mail| mail.contains("Subject: Join")).unwrap())
+            } else {
+                token_of(&saved["link"])
+            };
+            assert_eq!(verified(&user).await, false);
+            user.client.post("invitation/accept", &json!({"token": token})).await.ok();
+            assert_eq!(verified(&user).await, mail, "{email}");
+        }
+    }
+
     async fn the_holder_of_an_account_logs_in_to_accept(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

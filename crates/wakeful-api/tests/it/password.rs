@@ -53,6 +53,11 @@ both_databases! {
         let by_post = app.anonymous().post("authenticated", &pair).await.ok();
         let tokens = [by_get, by_post].map(|answer| answer["token"].as_str().unwrap().to_owned());
         squatter.colleague(&app.anonymous(), "eve@example.com").await;
+        let feed = squatter.client.post_nothing("contacts/feed").await.ok()["url"].clone();
+        let feed = feed.as_str().unwrap();
+        let feed = &feed[feed.find("/api/").unwrap()..];
+        let read = async || app.anonymous().call(reqwest::Method::GET, feed, None).await;
+        assert_eq!(read().await.status, 200);
         let reset = app.request_password_reset(&squatter, 0).await;
         let mails = app.mails(&squatter.email, 2).await;
         let mail = mails.iter().find(|mail| mail.contains("#tokenid=")).unwrap();
@@ -64,6 +69,7 @@ both_databases! {
             assert!(!app.anonymous().with_token(&token).is_authenticated().await);
         }
         app.anonymous().post("authenticated", &pair).await.refused(401, "bad_credentials");
+        read().await.refused(404, "not_found");
         let ann = app.anonymous().log_in("ann@example.com", NEW).await.ok();
         let ann = app.anonymous().with_token(ann["token"].as_str().unwrap());
         assert_eq!(ann.get("integrations/apikeys").await.ok()["apikeys"], json!([]));

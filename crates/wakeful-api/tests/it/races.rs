@@ -153,6 +153,27 @@ both_databases! {
         assert_eq!(app.database.number(empty).await, 0);
     }
 
+    async fn a_user_removed_while_schedules_are_saved_is_in_none_of_them(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for round in 0..4 {
+            let bob = ann.colleague(&app.anonymous(), &format!("bob{round}@example.com")).await;
+            let calls = (0..10).map(|at| (ann.client.clone(), bob.userid.clone(), round, at));
+            let answers = concurrently(calls, |(client, bob, round, at)| async move {
+                if at == 5 {
+                    return client.post("team/delete", &json!({"userids": [bob]})).await;
+                }
+                let body = json!({"name": format!("ops {round}.{at}"), "time_zone": "UTC",
+                    "layers": [{"users": [bob], "starts": "2026-01-05T09:00"}]});
+                client.post("schedule/save", &body).await
+            });
+            let statuses = count_by_status(&answers.await);
+            assert!(statuses.keys().all(|status| [200, 422].contains(status)), "{statuses:?}");
+            let schedules = ann.client.get("schedules").await.text;
+            assert!(!schedules.contains(&bob.userid), "{schedules}");
+        }
+    }
+
     async fn a_login_while_the_account_is_deleted_is_no_server_error(setup: Setup) {
         let app = setup.start().await;
         for round in 0..5 {

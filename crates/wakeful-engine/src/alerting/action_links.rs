@@ -185,7 +185,7 @@ impl Engine {
     }
 
     /// The link of a token, unless it is invalid, its alert ended more than a week ago, or its
-    /// holder is no longer in the team or has no access to the monitor.
+    /// holder is suspended, is no longer in the team or has no access to the monitor.
     async fn open_link(&self, token: &str, from: IpAddr) -> Result<OpenedLink> {
         let limits = self.invalid_action_link_limits(from);
         self.check_limit(&limits).await?;
@@ -213,13 +213,15 @@ impl Engine {
         let mut access = whole(team);
         let holder = match subject {
             Subject::User(user) => {
+                // Neither the member nor the account may be suspended.
+                let active = self.account_spec(team, user).await?.is_some();
                 let members = self.store().team(&whole(team)).members().await?;
                 let responds = |role: wakeful_core::access::Role| {
                     role.permissions().contains(Permission::Respond)
                 };
                 let member = members
                     .into_iter()
-                    .find(|one| one.user == user && !one.suspended && responds(one.role));
+                    .find(|one| active && one.user == user && responds(one.role));
                 member.map(|member| {
                     access = limited(team, member.filter);
                     let name =

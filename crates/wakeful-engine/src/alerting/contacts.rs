@@ -58,7 +58,8 @@ impl Engine {
         let token = feed_token();
         let team = self.store().team(caller.team_access());
         let (digest, by) = (Digest::of(&token), self.audit(caller));
-        team.set_contacts_feed(caller.user(), caller.email(), digest, self.now(), &by).await?;
+        let authority = caller.authority();
+        team.set_contacts_feed(authority, caller.email(), digest, self.now(), &by).await?;
         Ok(feed_url(self.public_url(), &token))
     }
 }

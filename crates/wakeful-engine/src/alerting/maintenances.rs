@@ -12,7 +12,7 @@ use wakeful_core::id::{MaintenanceId, MonitorId, NotifierId};
 use wakeful_core::maintenance::{
     Alerts, Announce, Checks, Counts, MAX_EXTENSION, MAX_WINDOWS, Window, WindowStatus, next_change,
 };
-use wakeful_core::selector::{Selector, SelectorParts, TagIndex};
+use wakeful_core::selector::{Selector, TagIndex};
 use wakeful_core::time::Millis;
 use wakeful_store::{SaveWindowOutcome, StoredWindow};
 
@@ -510,11 +510,7 @@ fn view(
         if monitors_covered == 0 {
             return None;
         }
-        let mut parts = SelectorParts::from(window.selector.clone());
-        parts.monitors.retain(|id| visible.place(*id).is_some());
-        if let Ok(visible) = Selector::new(parts) {
-            window.selector = visible;
-        }
+        window.selector = window.selector.shown(|id| visible.place(id).is_some());
     }
     let current = window.at(now);
     let mut next = window.upcoming(now, SHOWN_OCCURRENCES + 1);

@@ -11,12 +11,10 @@ use wakeful_core::maintenance::Window;
 use wakeful_core::notifications::event;
 use wakeful_core::notifications::notifier::Notifier;
 use wakeful_core::routing::{Routable, Rule, route};
-use wakeful_core::selector::{Selector, SelectorParts};
 use wakeful_core::severity::Severity;
 use wakeful_core::time::Millis;
 use wakeful_store::{
-    DueAlert, MessageRecipient, NamedMonitor, RecipientAddress, Responder, Responders,
-    StoredMonitor,
+    DueAlert, MessageRecipient, RecipientAddress, Responder, Responders, StoredMonitor,
 };
 
 pub use wakeful_store::Routing;
@@ -38,8 +36,15 @@ impl Engine {
             let _turn = self.list_turn(caller).await?;
             let monitors = team.named_monitors().await?;
             let rules = std::mem::take(&mut routing.rules);
+            let resolved = self.store().resolve_rules(caller.team(), rules.clone()).await?;
             let visible = tokio::task::spawn_blocking(move || {
-                rules.into_iter().filter_map(|rule| visible_rule(rule, &monitors)).collect()
+                let ids: HashSet<MonitorId> = monitors.iter().map(|one| one.id).collect();
+                let selects = |resolved: &Rule| {
+                    monitors.iter().any(|one| resolved.selector.selects(one.id, &one.tags))
+                };
+                let rules = rules.into_iter().zip(resolved);
+                let visible = rules.filter(|(_, resolved)| selects(resolved));
+                visible.map(|(rule, _)| without_hidden(rule, &ids)).collect()
             });
             routing.rules = visible
                 .await
@@ -108,16 +113,10 @@ impl Engine {
     }
 }
 
-/// A rule without the ids of other monitors; `None` if it selects none of these.
-fn visible_rule(mut rule: Rule, monitors: &[NamedMonitor]) -> Option<Rule> {
-    if !monitors.iter().any(|one| rule.selector.selects(one.id, &one.tags)) {
-        return None;
-    }
-    let mut parts = SelectorParts::from(rule.selector);
-    parts.monitors.retain(|id| monitors.iter().any(|one| one.id == *id));
-    // It still selects one of them, so it is not empty.
-    rule.selector = Selector::new(parts).ok()?;
-    Some(rule)
+/// A rule without the ids of other monitors and groups.
+fn without_hidden(rule: Rule, visible: &HashSet<MonitorId>) -> Rule {
+    let selector = rule.selector.shown(|id| visible.contains(&id));
+    Rule { selector, ..rule }
 }
 
 /// How many messages a trial shows.

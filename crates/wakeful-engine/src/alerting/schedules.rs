@@ -352,8 +352,7 @@ impl Engine {
         let emails = self.emails(caller).await?;
         let mut users = schedule.layers.iter().flat_map(|layer| &layer.users);
         if let Some(user) = users.find(|user| !emails.contains_key(user)) {
-            let why = format!("names a user who is not a member of the team: {user}");
-            return Err(Error::Refused { field: "layers", why });
+            return Err(unknown_user(*user));
         }
         let team = self.store().team(caller.team_access());
         let by = self.audit(caller);
@@ -375,8 +374,15 @@ impl Engine {
                 Err(Error::FixedLimit { max: MAX_SCHEDULES as u32, of: "schedules per team" })
             }
             SaveScheduleOutcome::UnknownNotifiers(unknown) => Err(unknown_notifiers(&unknown)),
+            // The user has left the team meanwhile.
+            SaveScheduleOutcome::UnknownUser(user) => Err(unknown_user(user)),
         }
     }
+}
+
+fn unknown_user(user: UserId) -> Error {
+    let why = format!("names a user who is not a member of the team: {user}");
+    Error::Refused { field: "layers", why }
 }
 
 impl From<StoredSchedule> for ScheduleView {

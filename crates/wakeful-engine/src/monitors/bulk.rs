@@ -7,6 +7,7 @@ use tokio::time::timeout;
 use wakeful_core::access::permission;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::monitors::Tags;
 use wakeful_core::monitors::bulk::{BulkChange, BulkSettings};
 use wakeful_store::{BulkEdit, MonitorSelection, SaveOutcome, StoreError, StoredSettings};
 
@@ -73,8 +74,9 @@ impl Engine {
         edits: &[BulkEdit],
         dry_run: bool,
     ) -> Result<bool> {
-        for BulkEdit { after, .. } in edits {
-            self.check_filter(caller, &after.tags, Some("tags_remove")).await?;
+        if !edits.is_empty() {
+            let tags: Vec<&Tags> = edits.iter().map(|edit| &edit.after.tags).collect();
+            self.check_filter(caller, &tags, Some("tags_remove")).await?;
         }
         let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {

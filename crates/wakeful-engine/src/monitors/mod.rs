@@ -228,7 +228,7 @@ impl Engine {
         caller: &Caller,
         mut draft: MonitorDraft,
     ) -> Result<MonitorView> {
-        self.check_filter(caller, &draft.tags, None).await?;
+        self.check_filter(caller, &[&draft.tags], None).await?;
         Self::check_group_filter(caller, &draft.spec, None)?;
         let uses_defaults = draft.notifiers.is_none();
         if uses_defaults {
@@ -275,7 +275,7 @@ impl Engine {
         if monitor == (Monitor { modified: monitor.modified, ..before.clone() }) {
             return self.monitor_view(caller, id).await.map(Some);
         }
-        self.check_filter(caller, &monitor.tags, Some("tags")).await?;
+        self.check_filter(caller, &[&monitor.tags], Some("tags")).await?;
         Self::check_group_filter(caller, &monitor.spec, Some(&before.spec))?;
         let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {
@@ -300,19 +300,23 @@ impl Engine {
         }
     }
 
-    /// Fails if a monitor with these tags would not match the filter of the caller. `changed`
-    /// is the field of an existing monitor that has been changed; without it, the monitor is
-    /// new, and is not one of those that a filter names.
+    /// Fails if a monitor with one of these lists of tags would not match the filter of the caller.
+    /// `changed` is the field of existing monitors that has been changed; without it, the monitor
+    /// is new, and is not one of those that a filter names.
     async fn check_filter(
         &self,
         caller: &Caller,
-        tags: &Tags,
+        tags: &[&Tags],
         changed: Option<&'static str>,
     ) -> Result<()> {
         let Some(id) = caller.team_access().filter() else { return Ok(()) };
         let filters = self.store().team(caller.team_access()).monitor_filters().await?;
         match (filters.get(&id), changed) {
-            (Some(MonitorFilter::Tags(allowed)), _) if tags.intersects(allowed) => Ok(()),
+            (Some(MonitorFilter::Tags(allowed)), _)
+                if tags.iter().all(|tags| tags.intersects(allowed)) =>
+            {
+                Ok(())
+            }
             (Some(MonitorFilter::Tags(allowed)), _) => {
                 let allowed: Vec<&str> = allowed.iter().collect();
                 let why = format!("must contain one of your tags: {}", allowed.join(", "));

@@ -132,6 +132,22 @@ pub(crate) async fn insert(
     Ok(())
 }
 
+/// Marks the address of a user, whose row is locked, as verified, if it is still this one and was
+/// not verified before.
+pub(crate) async fn verify(tx: &mut Tx, user: UserId, email_key: &str, now: Millis) -> Result<()> {
+    let is_open: i64 = within!(*tx, |db| {
+        sqlx::query_scalar(
+            "select count(*) from users
+             where id = $1 and email_key = $2 and email_verified is null",
+        )
+        .bind(user.uuid())
+        .bind(email_key)
+        .fetch_one(db)
+        .await
+    })?;
+    if is_open == 1 { mark_verified(tx, user, now).await } else { Ok(()) }
+}
+
 /// Marks the address of a user as verified and deletes the links. The messages that waited for
 /// it are sent now, and not at their next attempt.
 pub(crate) async fn mark_verified(tx: &mut Tx, user: UserId, now: Millis) -> Result<()> {

@@ -381,6 +381,10 @@ impl Store {
                     return Ok(AcceptOutcome::TooManyTeams);
                 }
                 members::insert(&mut tx, team, caller.user, invitation.role, now).await?;
+                if invitation.mailed {
+                    let email_key = &invitation.email_key;
+                    email_verification::verify(&mut tx, caller.user, email_key, now).await?;
+                }
                 switch(&mut tx, *caller, team).await?;
                 caller.user
             }

@@ -389,7 +389,7 @@ pub(crate) async fn teams_of(tx: &mut Tx, user: UserId) -> Result<Vec<TeamId>> {
 }
 
 /// The people of a team.
-async fn people(tx: &mut Tx, team: TeamId) -> Result<Vec<UserId>> {
+pub(crate) async fn people(tx: &mut Tx, team: TeamId) -> Result<Vec<UserId>> {
     let people: Vec<Uuid> = within!(*tx, |db| {
         sqlx::query_scalar(
             "select m.user_id from members m join users u on u.id = m.user_id

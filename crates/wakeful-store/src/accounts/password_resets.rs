@@ -67,8 +67,8 @@ impl Store {
         tx.commit().await
     }
 
-    /// Consumes a reset token: sets the password, ends all sessions and deletes
-    /// all API keys. A mailed token also verifies the address. `None` when the token is unknown, expired, used, or was not
+    /// Consumes a reset token: sets the password, ends all sessions, and deletes all API keys and
+    /// the URLs of the user's calendars. A mailed token also verifies the address. `None` when the token is unknown, expired, used, or was not
     /// mailed to this address, or when the address has changed since.
     pub async fn reset_password(
         &self,
@@ -108,6 +108,7 @@ impl Store {
             for revoke in [
                 "delete from sessions where user_id = $1",
                 "delete from api_keys where user_id = $1",
+                "update contact_rules set feed_digest = null where user_id = $1",
             ] {
                 sqlx::query(revoke).bind(user).execute(&mut *db).await?;
             }

@@ -21,12 +21,12 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use super::policies::StoredPolicy;
-use crate::accounts::members;
+use crate::accounts::{credentials, members};
 use crate::audit::AuditContext;
 use crate::dialect::{from_row, read, within};
 use crate::monitors::json;
 use crate::notifications::deliveries::optional_json;
-use crate::{NewEntry, Result, Store, TeamStore};
+use crate::{Authority, NewEntry, Result, Store, TeamStore};
 
 /// Overrides that begin later do not matter for the next steps.
 const OVERRIDES_AHEAD: Duration = Duration::from_secs(8 * 86_400);
@@ -283,16 +283,19 @@ impl TeamStore<'_> {
         Ok(())
     }
 
-    /// Gives a user a new calendar feed.
+    /// Gives the caller a new calendar feed. Fails with `StoreError::Gone` if the caller's
+    /// credential is no longer valid.
     pub async fn set_contacts_feed(
         &self,
-        user: UserId,
+        caller: Authority<'_>,
         email: &str,
         digest: Digest,
         now: Millis,
         by: &AuditContext,
     ) -> Result<()> {
+        let user = caller.user;
         let mut tx = self.begin().await?;
+        credentials::confirm(&mut tx, caller).await?;
         within!(tx, |db| {
             sqlx::query(
                 "insert into contact_rules (user_id, team_id, feed_digest, modified)

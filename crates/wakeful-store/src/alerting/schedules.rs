@@ -1,6 +1,6 @@
 //! The on-call schedules of teams, with their overrides and calendar feeds.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 use wakeful_core::audit::{Action, Audited as _, Change, Object, ObjectKind, diff};
 use wakeful_core::calendar::Span;
@@ -14,6 +14,7 @@ use wakeful_core::token::Digest;
 use super::handovers::look_at_schedule;
 use super::maintenances::unknown_notifiers;
 use super::policies::DeleteLinkedOutcome;
+use crate::accounts::leaving::people;
 use crate::accounts::team::lock_team;
 use crate::dialect::{Tx, from_row, read, within};
 use crate::monitors::json;
@@ -44,6 +45,8 @@ pub enum SaveScheduleOutcome {
     Conflict,
     /// The team has no such notifiers; nothing was saved.
     UnknownNotifiers(Vec<NotifierId>),
+    /// A user in it is not a person in the team; nothing was saved.
+    UnknownUser(UserId),
 }
 
 /// The owner of a calendar feed.
@@ -208,6 +211,9 @@ impl TeamStore<'_> {
         if !unknown.is_empty() {
             return Ok(SaveScheduleOutcome::UnknownNotifiers(unknown));
         }
+        if let Some(user) = unknown_user(&mut tx, schedule).await? {
+            return Ok(SaveScheduleOutcome::UnknownUser(user));
+        }
         let added = within!(tx, |db| {
             sqlx::query(
                 "insert into schedules
@@ -255,6 +261,9 @@ impl TeamStore<'_> {
         let unknown = unknown_notifiers(&mut tx, self.team, &schedule.announce.notifiers).await?;
         if !unknown.is_empty() {
             return Ok(SaveScheduleOutcome::UnknownNotifiers(unknown));
+        }
+        if let Some(user) = unknown_user(&mut tx, schedule).await? {
+            return Ok(SaveScheduleOutcome::UnknownUser(user));
         }
         let now = schedule.modified;
         if !write_schedule(&mut tx, schedule, before.revision, on_call, now).await? {
@@ -469,6 +478,13 @@ async fn write_schedule(
     })?)
 }
 
+/// A user in a schedule who is not a person in its team, whose row is locked.
+async fn unknown_user(tx: &mut Tx, schedule: &OnCallSchedule) -> Result<Option<UserId>> {
+    let people: HashSet<UserId> = people(tx, schedule.team).await?.into_iter().collect();
+    let mut users = schedule.layers.iter().flat_map(|layer| &layer.users);
+    Ok(users.find(|user| !people.contains(user)).copied())
+}
+
 /// Rewrites the schedules of a team, whose row is locked, for a user who leaves it: the others
 /// take their turns in the same order.
 pub(crate) async fn leave_schedules(
@@ -478,6 +494,11 @@ pub(crate) async fn leave_schedules(
     now: Millis,
 ) -> Result<()> {
     let all: Vec<StoredSchedule> = within!(*tx, |db| {
+        // The maintenance clock, which does not lock the team, must not change one meanwhile.
+        sqlx::query("update schedules set revision = revision where team_id = $1")
+            .bind(team.uuid())
+            .execute(&mut *db)
+            .await?;
         sqlx::query_as(concat!("select ", columns!(), " from schedules where team_id = $1"))
             .bind(team.uuid())
             .fetch_all(db)

@@ -1575,6 +1575,7 @@ export const de: Texts = {
     takeTheirs: "Andere Regeln übernehmen",
     replaceTheirs: "Durch meine ersetzen",
     tagged: (tags) => `mit Tag ${tags}`,
+    inHiddenGroups: "Mitglieder von Gruppen, die Sie nicht sehen",
     more: (count) => `${count} weitere`,
     notifies: (names) => `Benachrichtigt ${names}`,
     escalates: (policy) => `Richtlinie ${policy}`,

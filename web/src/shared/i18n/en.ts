@@ -1602,6 +1602,7 @@ export const en = {
     takeTheirs: "Take their rules",
     replaceTheirs: "Replace theirs with mine",
     tagged: (tags: string) => `tagged ${tags}`,
+    inHiddenGroups: "members of groups that you cannot see",
     more: (count: number) => `${count} more`,
     notifies: (names: string) => `Notify ${names}`,
     escalates: (policy: string) => `Policy ${policy}`,

@@ -33,7 +33,8 @@ export function useSummary(): (rule: Rule) => { when: string; then: string } {
       ...(rule.tags.length > 0 ? [routing.tagged(list(rule.tags, "disjunction"))] : []),
       ...(rule.all_tags.length > 0 ? [routing.tagged(list(rule.all_tags))] : []),
     ];
-    return list(parts, "disjunction");
+    // Somebody who is limited to some monitors does not see the ids of others.
+    return parts.length > 0 ? list(parts, "disjunction") : routing.inHiddenGroups;
   };
   return (rule) => {
     const hours = rule.hours.map((span) => hoursText(span, (place) => weekdayName(place, locale, "short")));
