@@ -335,7 +335,11 @@ impl Scheduler {
         entry.resumed = reason == LoadReason::Resumed;
         let due = match reason {
             LoadReason::Resumed => self.due_after_resume(&mut entry, now, monitors),
-            LoadReason::Saved => entry.first_due(now),
+            LoadReason::Saved => {
+                // It is new, or was not active, and the ends of its runs were ignored.
+                entry.drop_runs();
+                entry.first_due(now)
+            }
         };
         entry.set_due(due);
         shard.arm(&mut entry, wheel);
@@ -533,6 +537,8 @@ impl Scheduler {
     fn handle_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
         let due = entry.due;
         if self.suspensions.contains(entry.team) {
+            // The ends of its runs are not accepted: one that is overdue would stay due.
+            entry.drop_runs();
             let due = if entry.is_push() { entry.first_due(now) } else { entry.next_due(now) };
             entry.set_due(due);
             return;

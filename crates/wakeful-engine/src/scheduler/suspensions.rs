@@ -87,8 +87,9 @@ impl Scheduler {
                     entry.interrupt(self.next_target_version());
                 }
                 if continued.contains(&entry.team) && entry.active && entry.is_push() {
+                    entry.drop_runs();
                     // This is later than the wheel returns it, which then inserts it again.
-                    entry.due = entry.first_due(now);
+                    entry.set_due(entry.first_due(now));
                 }
             }
         }

@@ -262,7 +262,10 @@ async fn a_check_from_before_a_slot_was_lost_and_regained_does_not_count() {
     assert_eq!(monitors.entries.get(id).expect("scheduled").state.failing, None);
 }
 
-fn suspension(suspended: bool, resumed_at: Option<Millis>) -> [wakeful_store::Suspension; 1] {
+pub(super) fn suspension(
+    suspended: bool,
+    resumed_at: Option<Millis>,
+) -> [wakeful_store::Suspension; 1] {
     [wakeful_store::Suspension {
         team: TeamId::new(WALL, [1; 10]),
         suspended,
