@@ -313,12 +313,19 @@ impl Scheduler {
         if let Some(entry) = entries.get_mut(id) {
             if entry.seq < stored.seq {
                 entry.catch_up(stored.state, stored.seq);
+                self.evidence.remove(id);
                 let due = self.due_after_resume(entry, now, monitors);
                 entry.set_due(due);
             }
             entry.set_usual(stored.usual);
             if entry.revision < stored.revision {
+                let (target_version, level) = (entry.target_version, entry.evidence);
                 entry.set(stored.monitor, stored.revision, self.next_target_version(), now);
+                if entry.evidence != level {
+                    self.evidence.remove(id);
+                } else if entry.target_version != target_version {
+                    self.evidence.remove_unconfirmed(id);
+                }
             } else if entry.resumed && reason == LoadReason::Saved {
                 // It was saved during loading, and was taken for one of the loaded ones,
                 // whose first checks are spread over time.
@@ -383,6 +390,7 @@ impl Scheduler {
         for shard in &self.shards {
             shard.lock().entries.retain(|id| !slots.contains(&Slot::of(id)));
         }
+        self.evidence.retain(|id| !slots.contains(&Slot::of(id)));
     }
 
     /// The status of an active monitor that this node checks, and since when it has it.
