@@ -251,3 +251,26 @@ async fn a_run_of_a_suspended_team_is_not_waited_for() {
     advance(&long.scheduler, 2 * MINUTE).await;
     assert_eq!((long.status(), long.reason()), (Status::Down, Some(Reason::Missed)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_starts_again_after_maintenance_but_that_of_a_run_does_not() {
+    let of = |max_runtime| job("", 10 * MINUTE, Some(max_runtime));
+    let long = Job::saved(of(3 * HOUR));
+    advance(&long.scheduler, 10 * MINUTE).await;
+    long.scheduler.set_cover(long.id, Some("window"));
+    advance(&long.scheduler, 50 * MINUTE).await;
+    long.scheduler.set_cover(long.id, None);
+    long.ping(Signal::Start, None);
+    advance(&long.scheduler, 69 * MINUTE).await;
+    assert_eq!(long.status(), Status::Up, "the start of a run does not bring back the old one");
+    advance(&long.scheduler, 2 * MINUTE).await;
+    assert_eq!((long.status(), long.reason()), (Status::Down, Some(Reason::Missed)));
+
+    let short = Job::saved(of(30 * MINUTE));
+    short.ping(Signal::Start, None);
+    short.scheduler.set_cover(short.id, Some("window"));
+    advance(&short.scheduler, MINUTE).await;
+    short.scheduler.set_cover(short.id, None);
+    advance(&short.scheduler, 30 * MINUTE).await;
+    assert_eq!((short.status(), short.reason()), (Status::Down, Some(Reason::Runtime)));
+}
