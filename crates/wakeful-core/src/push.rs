@@ -418,6 +418,10 @@ impl PushState {
         self.runs.iter().map(|run| run.at.after(max_runtime)).min()
     }
 
+    pub fn drop_runs(&mut self) {
+        self.runs.clear();
+    }
+
     /// Drops the runs that have taken too long. Whether there are any.
     pub fn drop_overdue(&mut self, max_runtime: Duration, now: Millis) -> bool {
         let before = self.runs.len();

@@ -284,7 +284,13 @@ fn target(arguments: &RunArguments) -> Result<Url, String> {
         value.filter(|value| !value.is_empty()).map(|value| read(&value)).transpose()
     };
     let invalid = || "the URL is not valid".to_owned();
-    let mut url = match given(&arguments.url, "WAKEFUL_PING_URL")? {
+    // An argument comes before the environment, in which the URL of another job may be.
+    let has_slug = arguments.key.is_some() || arguments.slug.is_some();
+    let url = match &arguments.url {
+        None if has_slug => None,
+        argument => given(argument, "WAKEFUL_PING_URL")?,
+    };
+    let mut url = match url {
         Some(url) => Url::parse(&url).map_err(|_| invalid())?,
         None => {
             let missing = |what: &str| format!("{what} is missing");

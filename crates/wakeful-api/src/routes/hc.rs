@@ -427,11 +427,13 @@ fn check(api: &Api, view: &MonitorView, last: Option<&LastPing>) -> Value {
         Status::Up if next.is_some_and(|next| next < now) => "grace",
         Status::Up => "up",
     };
+    // A run of a paused monitor is not waited for.
+    let is_running = monitor.isactive && state.push.as_ref().is_some_and(|push| push.is_running());
     let mut shown = settings(monitor);
     let public_url = api.engine().public_url();
     shown.extend([
         ("status".to_owned(), json!(status)),
-        ("started".to_owned(), json!(state.push.as_ref().is_some_and(|push| push.is_running()))),
+        ("started".to_owned(), json!(is_running)),
         ("n_pings".to_owned(), json!(last.map_or(0, |last| last.n))),
         ("last_ping".to_owned(), json!(last.map(|last| last.at))),
         ("next_ping".to_owned(), json!(next)),

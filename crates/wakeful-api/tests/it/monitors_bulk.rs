@@ -407,6 +407,24 @@ both_databases! {
         assert_eq!(rows().await, (0, 0));
     }
 
+    async fn the_interval_of_a_job_with_a_schedule_stays_as_it_is(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keywords = json!({"failure": "\"schedule\":"});
+        let scheduled = json!({"api": {"schedule": "0 2 * * *", "keywords": keywords}});
+        let nightly = saved(&ann.client, &job("nightly", &scheduled)).await;
+        let plain = saved(&ann.client, &job("plain", &json!({"api": {"keywords": keywords}}))).await;
+        let both = json!({"ids": [nightly, plain], "heartbeat_interval": 120, "tags_add": "night"});
+        assert_eq!(numbers(&change(&ann.client, &both).await, "changed"), (2, 2));
+        for (id, interval) in [(&nightly, 86_400), (&plain, 120)] {
+            let read = get(&ann.client, id).await;
+            assert_eq!((&read["heartbeat_interval"], &read["tags"]), (&json!(interval), &json!(["night"])));
+        }
+        let again = json!({"ids": [nightly, plain], "heartbeat_interval": 180});
+        assert_eq!(numbers(&change(&ann.client, &again).await, "changed"), (2, 1));
+        assert_eq!(get(&ann.client, &nightly).await["heartbeat_interval"], 86_400);
+    }
+
     async fn a_filter_may_match_any_number_of_monitors(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -1,11 +1,11 @@
 //! Regular expressions. Whatever the pattern and the text are, a search takes about as long as
 //! reading the text, or it is given up.
 
-use regex_automata::Input;
 use regex_automata::hybrid::dfa::{self, DFA};
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_automata::util::syntax;
+use regex_automata::{Input, MatchErrorKind};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -111,6 +111,9 @@ impl<'a> Search<'a> {
         if !self.has_given_up {
             match dfa.try_search_fwd(&mut self.cache, &input) {
                 Ok(found) => return Some(found.is_some()),
+                // A character that is not ASCII, which `(?u)\b` is not judged on here: what was done
+                // until then is no more than one look at each byte.
+                Err(error) if matches!(error.kind(), MatchErrorKind::Quit { .. }) => {}
                 Err(_) => self.work.spend(VISITS_GIVEN_UP)?,
             }
             self.has_given_up = self.cache.clear_count() >= MAX_CACHE_CLEARS;
@@ -177,5 +180,16 @@ mod tests {
         let mut search = Search::new(pattern, &work);
         let text = "a".repeat(600);
         assert!((0..10).any(|_| search.is_match(&text).is_none()));
+    }
+
+    #[test]
+    fn word_boundaries_of_unicode_in_short_texts_are_little_work() {
+        let work = Work::default();
+        let pattern = Arc::new(Pattern::parse(r"(?u)\bgröße\b").expect("a pattern"));
+        let mut search = Search::new(pattern, &work);
+        for _ in 0..200 {
+            assert_eq!(search.is_match("die größe"), Some(true));
+            assert_eq!(search.is_match("vergrößert"), Some(false));
+        }
     }
 }

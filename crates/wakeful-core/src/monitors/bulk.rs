@@ -15,6 +15,8 @@ pub struct BulkSettings {
     pub isactive: bool,
     /// The shortest interval of monitors of its type.
     pub min_interval: Interval,
+    /// Its interval follows from a schedule, and stays as it is.
+    pub has_schedule: bool,
     pub heartbeat_interval: Interval,
     pub timeout: Option<Duration>,
     pub retries: u16,
@@ -60,12 +62,14 @@ impl BulkChange {
     /// The settings of a monitor after the change.
     pub fn apply(&self, before: &BulkSettings) -> Result<BulkSettings, Unsuitable> {
         let tags = before.tags.changed(&self.tags_add, &self.tags_remove);
+        let interval = self.heartbeat_interval.filter(|_| !before.has_schedule);
         let after = BulkSettings {
             id: before.id,
             name: before.name.clone(),
             isactive: self.isactive.unwrap_or(before.isactive),
             min_interval: before.min_interval,
-            heartbeat_interval: self.heartbeat_interval.unwrap_or(before.heartbeat_interval),
+            has_schedule: before.has_schedule,
+            heartbeat_interval: interval.unwrap_or(before.heartbeat_interval),
             timeout: self.timeout.unwrap_or(before.timeout),
             retries: self.retries.unwrap_or(before.retries),
             retry_interval: self.retry_interval.unwrap_or(before.retry_interval),
@@ -143,6 +147,7 @@ mod tests {
             name: Name::parse("site").expect("a name"),
             isactive: true,
             min_interval: Interval::min_of("http"),
+            has_schedule: false,
             heartbeat_interval: Interval::new(60).expect("an interval"),
             timeout: None,
             retries: 1,

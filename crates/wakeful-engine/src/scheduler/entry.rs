@@ -152,6 +152,10 @@ impl Entry {
         if target_changed || self.active != monitor.isactive {
             self.interrupt(target_version);
         }
+        if self.active != monitor.isactive {
+            // While it is not active, the ends of its runs are ignored.
+            self.drop_runs();
+        }
         self.revision = revision;
         self.region_quorum = region_quorum;
         self.resumed = false;

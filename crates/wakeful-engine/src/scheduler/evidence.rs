@@ -137,6 +137,21 @@ impl HeldEvidence {
         self.lock().take(monitor);
     }
 
+    /// Drops a failure that may have become an outage, because it no longer counts.
+    pub(super) fn remove_unconfirmed(&self, monitor: MonitorId) {
+        self.lock().remove_first(monitor);
+    }
+
+    /// Drops what is held of all monitors but these.
+    pub(super) fn retain(&self, is_checked: impl Fn(MonitorId) -> bool) {
+        let mut held = self.lock();
+        let gone: Vec<MonitorId> =
+            held.monitors.keys().copied().filter(|id| !is_checked(*id)).collect();
+        for id in gone {
+            held.take(id);
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -148,6 +163,14 @@ impl Held {
         let bytes: usize = streak.first.iter().chain(&streak.last).map(|seen| seen.bytes).sum();
         self.bytes -= bytes;
         Some(streak)
+    }
+
+    fn remove_first(&mut self, monitor: MonitorId) {
+        let Some(streak) = self.monitors.get_mut(&monitor) else { return };
+        self.bytes -= streak.first.take().map_or(0, |first| first.bytes);
+        if streak.last.is_none() {
+            self.monitors.remove(&monitor);
+        }
     }
 
     fn add(&mut self, monitor: MonitorId, seen: Seen, is_confirmed: bool) {

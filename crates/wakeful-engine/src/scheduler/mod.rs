@@ -313,12 +313,19 @@ impl Scheduler {
         if let Some(entry) = entries.get_mut(id) {
             if entry.seq < stored.seq {
                 entry.catch_up(stored.state, stored.seq);
+                self.evidence.remove(id);
                 let due = self.due_after_resume(entry, now, monitors);
                 entry.set_due(due);
             }
             entry.set_usual(stored.usual);
             if entry.revision < stored.revision {
+                let (target_version, level) = (entry.target_version, entry.evidence);
                 entry.set(stored.monitor, stored.revision, self.next_target_version(), now);
+                if entry.evidence != level {
+                    self.evidence.remove(id);
+                } else if entry.target_version != target_version {
+                    self.evidence.remove_unconfirmed(id);
+                }
             } else if entry.resumed && reason == LoadReason::Saved {
                 // It was saved during loading, and was taken for one of the loaded ones,
                 // whose first checks are spread over time.
@@ -335,7 +342,11 @@ impl Scheduler {
         entry.resumed = reason == LoadReason::Resumed;
         let due = match reason {
             LoadReason::Resumed => self.due_after_resume(&mut entry, now, monitors),
-            LoadReason::Saved => entry.first_due(now),
+            LoadReason::Saved => {
+                // It is new, or was not active, and the ends of its runs were ignored.
+                entry.drop_runs();
+                entry.first_due(now)
+            }
         };
         entry.set_due(due);
         shard.arm(&mut entry, wheel);
@@ -379,6 +390,7 @@ impl Scheduler {
         for shard in &self.shards {
             shard.lock().entries.retain(|id| !slots.contains(&Slot::of(id)));
         }
+        self.evidence.retain(|id| !slots.contains(&Slot::of(id)));
     }
 
     /// The status of an active monitor that this node checks, and since when it has it.
@@ -533,6 +545,8 @@ impl Scheduler {
     fn handle_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
         let due = entry.due;
         if self.suspensions.contains(entry.team) {
+            // The ends of its runs are not accepted: one that is overdue would stay due.
+            entry.drop_runs();
             let due = if entry.is_push() { entry.first_due(now) } else { entry.next_due(now) };
             entry.set_due(due);
             return;

@@ -73,7 +73,7 @@ impl Scheduler {
         if !entry.is_push() {
             entry.check_soon(now);
         } else if was_paused {
-            entry.due = entry.first_due(now);
+            entry.set_due(entry.first_due(now));
         }
         shard.arm(entry, wheel);
     }

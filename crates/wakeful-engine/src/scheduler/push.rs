@@ -164,6 +164,14 @@ impl Entry {
         }
     }
 
+    /// Drops all runs: their ends were not accepted.
+    pub(super) fn drop_runs(&mut self) {
+        if let Some(push) = &mut self.state.push {
+            push.drop_runs();
+        }
+        drop_empty(&mut self.state.push);
+    }
+
     /// Drops the runs that have taken too long. Whether there are any.
     pub(super) fn drop_overdue_runs(&mut self, now: u64) -> bool {
         let max_runtime = self.max_runtime();

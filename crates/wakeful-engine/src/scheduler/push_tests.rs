@@ -1,7 +1,7 @@
 //! Tests of push monitors with schedules and runs, without the loops of the scheduler. The
 //! clock starts on a Sunday at 09:30:00 UTC.
 
-use super::tests::{advance, scheduler, scheduler_at, stored};
+use super::tests::{WALL, advance, scheduler, scheduler_at, stored, suspension};
 use super::*;
 use std::time::Duration;
 use uuid::Uuid;
@@ -193,4 +193,84 @@ async fn a_restart_neither_hides_a_missed_report_nor_makes_one_up() {
     let fifth = restarted(&fourth, &nightly, 2 * SECOND).await;
     advance(&fifth.scheduler, 20 * MINUTE).await;
     assert_eq!((fifth.status(), fifth.reason()), (Status::Down, Some(Reason::Runtime)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_a_paused_monitor_is_not_waited_for() {
+    let monitor = job("", 10 * MINUTE, Some(30 * MINUTE));
+    let job = Job::saved(monitor.clone());
+    let set_active = |isactive: bool, revision: i64| {
+        let mut changed = monitor.clone();
+        (changed.monitor.isactive, changed.revision) = (isactive, revision);
+        job.scheduler.configure(changed, LoadReason::Saved);
+    };
+    job.ping(Signal::Start, None);
+    set_active(false, 2);
+    advance(&job.scheduler, HOUR).await;
+    assert_eq!(job.status(), Status::Up, "nothing is judged while it is paused");
+    // Resumed before the end of the run would be overdue.
+    set_active(true, 3);
+    job.ping(Signal::Start, None);
+    set_active(false, 4);
+    set_active(true, 5);
+    advance(&job.scheduler, 40 * MINUTE).await;
+    assert_eq!(job.status(), Status::Up);
+    // Resumed in another process.
+    job.ping(Signal::Start, None);
+    let scheduler = scheduler_at(job.wall());
+    let resumed = StoredMonitor { state: job.state(), ..monitor.clone() };
+    scheduler.configure(resumed, LoadReason::Saved);
+    let other = Job { scheduler, id: job.id };
+    advance(&other.scheduler, 40 * MINUTE).await;
+    assert_eq!(other.status(), Status::Up);
+    advance(&other.scheduler, 40 * MINUTE).await;
+    assert_eq!((other.status(), other.reason()), (Status::Down, Some(Reason::Missed)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_a_suspended_team_is_not_waited_for() {
+    let of = |max_runtime| job("", 10 * MINUTE, Some(max_runtime));
+    let short = Job::saved(of(MINUTE));
+    short.ping(Signal::Start, None);
+    short.scheduler.apply_suspensions(&suspension(true, None));
+    advance(&short.scheduler, 2 * MINUTE).await;
+    let shards = 0..short.scheduler.shards.len();
+    let next = shards.filter_map(|n| short.scheduler.expire(n, WALL, &mut Vec::new())).min();
+    assert!(next.is_some_and(|at| at > short.scheduler.clock.now()), "it is not due all the time");
+    assert_eq!(short.status(), Status::Up);
+
+    // Its deadline starts again when the team is resumed, also if another run starts then.
+    let long = Job::saved(of(3 * HOUR));
+    advance(&long.scheduler, 10 * MINUTE).await;
+    long.scheduler.apply_suspensions(&suspension(true, None));
+    advance(&long.scheduler, 50 * MINUTE).await;
+    long.scheduler.apply_suspensions(&suspension(false, Some(long.wall())));
+    long.ping(Signal::Start, None);
+    advance(&long.scheduler, 69 * MINUTE).await;
+    assert_eq!(long.status(), Status::Up);
+    advance(&long.scheduler, 2 * MINUTE).await;
+    assert_eq!((long.status(), long.reason()), (Status::Down, Some(Reason::Missed)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_starts_again_after_maintenance_but_that_of_a_run_does_not() {
+    let of = |max_runtime| job("", 10 * MINUTE, Some(max_runtime));
+    let long = Job::saved(of(3 * HOUR));
+    advance(&long.scheduler, 10 * MINUTE).await;
+    long.scheduler.set_cover(long.id, Some("window"));
+    advance(&long.scheduler, 50 * MINUTE).await;
+    long.scheduler.set_cover(long.id, None);
+    long.ping(Signal::Start, None);
+    advance(&long.scheduler, 69 * MINUTE).await;
+    assert_eq!(long.status(), Status::Up, "the start of a run does not bring back the old one");
+    advance(&long.scheduler, 2 * MINUTE).await;
+    assert_eq!((long.status(), long.reason()), (Status::Down, Some(Reason::Missed)));
+
+    let short = Job::saved(of(30 * MINUTE));
+    short.ping(Signal::Start, None);
+    short.scheduler.set_cover(short.id, Some("window"));
+    advance(&short.scheduler, MINUTE).await;
+    short.scheduler.set_cover(short.id, None);
+    advance(&short.scheduler, 30 * MINUTE).await;
+    assert_eq!((short.status(), short.reason()), (Status::Down, Some(Reason::Runtime)));
 }

@@ -85,10 +85,12 @@ impl Scheduler {
             for entry in shard.lock().entries.iter_mut() {
                 if paused.contains(&entry.team) || continued.contains(&entry.team) {
                     entry.interrupt(self.next_target_version());
+                    self.evidence.remove_unconfirmed(entry.id);
                 }
                 if continued.contains(&entry.team) && entry.active && entry.is_push() {
+                    entry.drop_runs();
                     // This is later than the wheel returns it, which then inserts it again.
-                    entry.due = entry.first_due(now);
+                    entry.set_due(entry.first_due(now));
                 }
             }
         }

@@ -141,6 +141,43 @@ async fn a_result_for_an_old_target_does_not_count() {
     assert_eq!(shard.entries.get(next.monitor).expect("scheduled").state.failing, None);
 }
 
+/// The messages of the evidence that is written with the result of the next check.
+async fn evidence_of(scheduler: &Scheduler, mut seen: Observation) -> Vec<String> {
+    let job = advance(scheduler, Duration::from_secs(60)).await.remove(0);
+    seen.evidence = Some(Box::default());
+    let mut monitors = scheduler.shard(job.monitor).lock();
+    let entry = monitors.entries.get_mut(job.monitor).expect("scheduled");
+    entry.busy = false;
+    let (_, new) = scheduler.judge_entry(entry, Input::Observation(seen), WALL);
+    new.into_iter().map(|new| format!("{} {}", new.of.as_str(), new.content.message)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_evidence_of_an_outage_is_that_of_its_own_target() {
+    let failing =
+        |message: &str| Observation::down(Contact::Refused, Reason::ConnectRefused, message);
+    let none = Vec::<String>::new();
+    let scheduler = scheduler();
+    let mut monitor = stored(1, http(1), 60);
+    let save = |changed: &mut StoredMonitor| {
+        changed.revision += 1;
+        scheduler.configure(changed.clone(), LoadReason::Saved);
+    };
+    save(&mut monitor);
+    assert_eq!(evidence_of(&scheduler, failing("old")).await, none, "it is not confirmed");
+    monitor.monitor.spec = http(2);
+    save(&mut monitor);
+    assert_eq!(evidence_of(&scheduler, failing("new")).await, none);
+    let expected = ["first new", "confirming again"];
+    assert_eq!(evidence_of(&scheduler, failing("again")).await, expected);
+    // What was held when all of it could be stored is not written when none may be.
+    assert_eq!(evidence_of(&scheduler, failing("still")).await, none);
+    monitor.monitor.evidence = EvidenceLevel::None;
+    save(&mut monitor);
+    let up = Observation::up(Duration::ZERO, "200 OK");
+    assert_eq!(evidence_of(&scheduler, up).await, ["recovery 200 OK"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_report_moves_the_deadline() {
     let scheduler = scheduler();
@@ -262,7 +299,10 @@ async fn a_check_from_before_a_slot_was_lost_and_regained_does_not_count() {
     assert_eq!(monitors.entries.get(id).expect("scheduled").state.failing, None);
 }
 
-fn suspension(suspended: bool, resumed_at: Option<Millis>) -> [wakeful_store::Suspension; 1] {
+pub(super) fn suspension(
+    suspended: bool,
+    resumed_at: Option<Millis>,
+) -> [wakeful_store::Suspension; 1] {
     [wakeful_store::Suspension {
         team: TeamId::new(WALL, [1; 10]),
         suspended,

@@ -50,7 +50,8 @@ pub struct BulkEdit {
 macro_rules! bulk_columns {
     () => {
         "m.id, m.name, m.isactive, m.heartbeat_interval, m.timeout, m.retry_interval,
-         m.resend_interval, m.retries, m.tags, m.search, m.revision, m.kind"
+         m.resend_interval, m.retries, m.tags, m.search, m.revision, m.kind,
+         m.kind = 'api' and m.spec like '%\"schedule\":%'"
     };
 }
 
@@ -67,6 +68,7 @@ struct BulkRow {
     search: String,
     revision: i64,
     kind: String,
+    has_schedule: bool,
 }
 
 from_row!(BulkRow, |row| Self {
@@ -82,6 +84,7 @@ from_row!(BulkRow, |row| Self {
     search: row.try_get(9)?,
     revision: row.try_get(10)?,
     kind: row.try_get(11)?,
+    has_schedule: row.try_get(12)?,
 });
 
 impl BulkRow {
@@ -91,6 +94,7 @@ impl BulkRow {
             name: Name::parse(&self.name).map_err(|_| damaged())?,
             isactive: self.isactive,
             min_interval: Interval::min_of(&self.kind),
+            has_schedule: self.has_schedule,
             heartbeat_interval: u64::try_from(self.heartbeat_interval)
                 .ok()
                 .and_then(|seconds| Interval::of_api(seconds).ok())
@@ -144,11 +148,15 @@ impl EditRow {
     }
 }
 
-/// The settings that a bulk change gives all of the monitors.
+/// The settings that a bulk change gives all of the monitors, but for the interval of those with a
+/// schedule.
 macro_rules! common_settings {
     () => {
         "isactive = coalesce(cast($4 as boolean), isactive),
-         heartbeat_interval = coalesce(cast($5 as bigint), heartbeat_interval),
+         heartbeat_interval = case
+             when monitors.kind = 'api' and monitors.spec like '%\"schedule\":%'
+             then heartbeat_interval
+             else coalesce(cast($5 as bigint), heartbeat_interval) end,
          retries = coalesce(cast($6 as bigint), retries),
          resend_interval = coalesce(cast($7 as bigint), resend_interval),
          timeout = case when $8 then cast($9 as bigint) else timeout end,

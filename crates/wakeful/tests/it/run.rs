@@ -201,6 +201,11 @@ async fn a_monitor_may_be_named_by_key_and_slug_in_arguments_files_and_the_envir
     let by_url = by_environment(&[("WAKEFUL_PING_URL", &url_file), ("WAKEFUL_PING_KEY", &key)]);
     assert_eq!(run(by_url).await[1], "/ping/00000000-0000-4000-8000-000000000001/0?rid=");
 
+    // Arguments come before the environment.
+    let mut by_both = wakeful(&[&named[..6], &["--", "true"]].concat());
+    by_both.env("WAKEFUL_PING_URL", &url);
+    assert_eq!(run(by_both).await[1], format!("{base}/0?rid="));
+
     let missing = wakeful(&["--url", "file:/no/such/file", "--", "true"]).output().await.unwrap();
     assert_eq!(missing.status.code(), Some(0));
     let errors = String::from_utf8_lossy(&missing.stderr).into_owned();
