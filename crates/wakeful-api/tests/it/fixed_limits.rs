@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_core::statuspages::snapshot::ComponentStatus;
+use wakeful_core::statuspages::snapshot::{self, ComponentStatus};
 use wakeful_core::time::Millis;
 use wakeful_engine::statuspages::auto_incidents;
 use wakeful_testkit::{Answer, Client, DatabaseKind, both_databases, concurrently, until};
@@ -255,7 +255,7 @@ both_databases! {
         let snapshot = shown(&app, "acme", "all incidents", |now| now.incidents.len() == 12).await;
         let short = snapshot.incidents.iter().filter(|one| one.is_short).count();
         assert!((1..12).contains(&short), "{short} are short");
-        let bytes: usize = snapshot.incidents.iter().map(|one| one.text_bytes()).sum();
+        let bytes: usize = snapshot.incidents.iter().map(snapshot::Incident::text_bytes).sum();
         assert!(bytes <= 2 << 20, "{bytes} bytes of text");
         let front = app.anonymous().get("/status/acme").await.text;
         for day in 1..=12 {
