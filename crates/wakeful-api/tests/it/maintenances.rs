@@ -369,7 +369,8 @@ both_databases! {
         let receiver = Receiver::start().await;
         let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url},
             "isdefault": true});
-        client.post("notifier/save", &hook).await.ok();
+        let saved = client.post("notifier/save", &hook).await;
+        assert_eq!(saved.status, 200, "{}", saved.text);
         let (db, web) = (job(client, "db", "db").await, job(client, "web", "web").await);
         // The window that began first names what is recorded: the other one changes nothing of it.
         save(client, &json!({"name": "Deployment", "tags": "db", "alerts": "notify",
