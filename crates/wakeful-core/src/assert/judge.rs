@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::compare::{Outcome, Prepared, compare, items, network};
 use super::path::{Json, JsonError, Path};
-use super::pattern::{Search, Work};
+use super::pattern::Search;
+use super::work::Work;
 use super::{Assertion, Comparison, FailsAs, Match, Pattern, Source, number};
 use crate::heartbeat::Readings;
 use crate::observation::Warning;
@@ -241,7 +242,7 @@ fn judge_one(
     }
     let failure = match prepare(assertion, facts, work) {
         Some(mut target) => {
-            values.judge(&mut target, &facts.find(assertion.source, &assertion.property))
+            values.judge(&mut target, &facts.find(assertion.source, &assertion.property), work)
         }
         None => Some(Failure::Target),
     };
@@ -333,7 +334,12 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn judge(&mut self, target: &mut Prepared<'_>, found: &Found<'_>) -> Option<Failure> {
+    fn judge(
+        &mut self,
+        target: &mut Prepared<'_>,
+        found: &Found<'_>,
+        work: &Work,
+    ) -> Option<Failure> {
         match found {
             Found::Missing => {}
             Found::Text(text) => {
@@ -346,7 +352,7 @@ impl<'a> Values<'a> {
                 let Ok(path) = Path::parse(&self.assertion.property) else {
                     return Some(Failure::Target);
                 };
-                if let Err(error) = json.select(&path, |text| self.add(target, text)) {
+                if let Err(error) = json.select(&path, work, |text| self.add(target, text)) {
                     return Some(Failure::Json(error));
                 }
             }
@@ -445,6 +451,9 @@ fn describe_without_value(assertion: &Assertion, failure: &Failure) -> String {
         }
         Failure::Json(JsonError::TooLarge) => {
             format!("{label}: the body is too large for this path (512 KiB)")
+        }
+        Failure::Json(JsonError::TooMuchWork) => {
+            format!("{label}: evaluating this path takes too long, use a simpler path")
         }
         Failure::TooMuchWork => {
             format!("{label}: searching for {target} takes too long, use a simpler pattern")

@@ -7,6 +7,7 @@ mod judge;
 mod path;
 mod pattern;
 mod source;
+mod work;
 
 use serde::{Deserialize, Serialize};
 

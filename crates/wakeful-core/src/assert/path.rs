@@ -1,6 +1,7 @@
 //! JSONPath (RFC 9535). A path of names and indexes, as nearly all are, is evaluated on the bytes
 //! and needs no memory. Others build a tree of a bounded document. What makes a query expensive
-//! is bounded, too: one `..`, one filter, one list of selectors.
+//! is bounded, too: one `..`, one filter, one list of selectors, and the work that the query may be for
+//! this document.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -9,11 +10,14 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
+use super::work::Work;
 use crate::Invalid;
 
 /// The longest document that a tree is built of.
 pub const MAX_TREE_BYTES: usize = 512 * 1024;
 const MAX_COMMAS: usize = 7;
+/// The bytes of a text that count as one node.
+const NODE_BYTES: usize = 32;
 
 /// A valid path.
 #[derive(Clone, Debug)]
@@ -22,7 +26,25 @@ pub struct Path(Form);
 #[derive(Clone, Debug)]
 enum Form {
     Steps(Vec<Step>),
-    Query(Box<JsonPath>),
+    Query(Box<Query>),
+}
+
+#[derive(Clone, Debug)]
+struct Query {
+    path: JsonPath,
+    /// Whether it has a `..`, which selects nodes inside of others that are selected as well.
+    descends: bool,
+    /// How often it may visit a node for each way to it: for each selector of its list, and for each
+    /// `@` of its filter.
+    visits: usize,
+}
+
+impl Query {
+    /// No less than the nodes that it visits, or that are compared or shown because of it.
+    fn work(&self, tree: &Tree) -> usize {
+        let nodes = if self.descends { tree.nested } else { tree.nodes };
+        nodes.saturating_mul(self.visits)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +55,13 @@ enum Step {
 
 impl Path {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        check_cost(text)?;
-        let query = JsonPath::parse(text).map_err(|error| {
+        let (descends, visits) = check_cost(text)?;
+        let path = JsonPath::parse(text).map_err(|error| {
             let why = error.to_string();
             Invalid::new(format!("is not a valid RFC 9535 JSONPath: {why}"))
         })?;
-        Ok(Self(steps(text).map_or_else(|| Form::Query(Box::new(query)), Form::Steps)))
+        let query = || Form::Query(Box::new(Query { path, descends, visits }));
+        Ok(Self(steps(text).map_or_else(query, Form::Steps)))
     }
 
     /// Whether it needs a tree of the document.
@@ -47,10 +70,11 @@ impl Path {
     }
 }
 
-/// Rejects what multiplies the work of a query. Strings in the path do not count.
-fn check_cost(text: &str) -> Result<(), Invalid> {
+/// Rejects what multiplies the work of a query; returns whether it descends, and its `visits`.
+/// Strings in the path do not count.
+fn check_cost(text: &str) -> Result<(bool, usize), Invalid> {
     let (mut descents, mut filters, mut roots, mut brackets) = (0, 0, 0, 0);
-    let (mut commas, mut list) = (0, None);
+    let (mut commas, mut list, mut currents) = (0, None, 0);
     let (mut quote, mut previous) = (None, ' ');
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
@@ -63,6 +87,7 @@ fn check_cost(text: &str) -> Result<(), Invalid> {
             (None, '\'' | '"') => quote = Some(char),
             (None, '.') if previous == '.' => descents += 1,
             (None, '?') => filters += 1,
+            (None, '@') => currents += 1,
             (None, '[') => brackets += 1,
             (None, ',') => {
                 commas += 1;
@@ -82,7 +107,7 @@ fn check_cost(text: &str) -> Result<(), Invalid> {
             Err(Invalid::new("must have at most eight selectors in a list"))
         }
         () if roots > 1 => Err(Invalid::new("must have `$` only at its beginning")),
-        () => Ok(()),
+        () => Ok((descents > 0, 1 + commas + currents)),
     }
 }
 
@@ -127,6 +152,44 @@ pub(super) enum JsonError {
     /// Only so many bytes of it were read.
     Cut(usize),
     TooLarge,
+    /// Evaluating the path takes too long.
+    TooMuchWork,
+}
+
+/// A document in memory, with its size.
+struct Tree {
+    root: Value,
+    nodes: usize,
+    /// The nodes of all its values together: one that is nested counts for each value around it.
+    nested: usize,
+}
+
+impl Tree {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let root = serde_json::from_slice(bytes).ok()?;
+        let (nodes, nested) = measure(&root);
+        Some(Self { root, nodes, nested })
+    }
+}
+
+/// The nodes of a value, and those of all values in it. Long texts count for more. The parser limits
+/// how deep values are nested.
+fn measure(value: &Value) -> (usize, usize) {
+    let of_text = |text: &str| text.len() / NODE_BYTES;
+    let add = |sum: (usize, usize), value: &Value| {
+        let (nodes, nested) = measure(value);
+        (sum.0 + nodes, sum.1 + nested)
+    };
+    let (nodes, nested) = match value {
+        Value::String(text) => (1 + of_text(text), 0),
+        Value::Array(items) => items.iter().fold((1, 0), add),
+        Value::Object(members) => {
+            let names = members.keys().map(|name| of_text(name)).sum::<usize>();
+            members.values().fold((1 + names, 0), add)
+        }
+        _ => (1, 0),
+    };
+    (nodes, nested + nodes)
 }
 
 /// A document, checked and parsed when it is first needed.
@@ -135,7 +198,7 @@ pub struct Json<'a> {
     /// How many bytes were read, if there were more.
     cut: Option<usize>,
     is_valid: OnceLock<bool>,
-    tree: OnceLock<Option<Value>>,
+    tree: OnceLock<Option<Tree>>,
 }
 
 impl<'a> Json<'a> {
@@ -157,6 +220,7 @@ impl<'a> Json<'a> {
     pub(super) fn select(
         &self,
         path: &Path,
+        work: &Work,
         mut visit: impl FnMut(&str) -> ControlFlow<()>,
     ) -> Result<(), JsonError> {
         match &path.0 {
@@ -169,7 +233,7 @@ impl<'a> Json<'a> {
                 if !is_valid {
                     return Err(self.invalid());
                 }
-                if let Some(found) = walk(bytes, steps) {
+                if let Some(found) = walk(bytes, steps, work)? {
                     let _ = visit(&text_of(found));
                 }
             }
@@ -177,9 +241,10 @@ impl<'a> Json<'a> {
                 if self.bytes.len() > MAX_TREE_BYTES {
                     return Err(JsonError::TooLarge);
                 }
-                let tree = self.tree.get_or_init(|| serde_json::from_slice(self.bytes).ok());
+                let tree = self.tree.get_or_init(|| Tree::parse(self.bytes));
                 let tree = tree.as_ref().ok_or_else(|| self.invalid())?;
-                for node in query.query(tree).all() {
+                work.visit_nodes(query.work(tree)).ok_or(JsonError::TooMuchWork)?;
+                for node in query.path.query(&tree.root).all() {
                     let text = match node {
                         Value::String(text) => Cow::Borrowed(text.as_str()),
                         other => Cow::Owned(other.to_string()),
@@ -195,37 +260,50 @@ impl<'a> Json<'a> {
 }
 
 /// The value at the end of the steps. The document is valid.
-fn walk<'a>(document: &'a [u8], steps: &[Step]) -> Option<&'a [u8]> {
+fn walk<'a>(
+    document: &'a [u8],
+    steps: &[Step],
+    work: &Work,
+) -> Result<Option<&'a [u8]>, JsonError> {
     let mut value = document;
     for step in steps {
-        let mut found = None;
-        match step {
-            Step::Name(name) if value.first() == Some(&b'{') => {
-                let mut rest = value[1..].trim_ascii_start();
-                while rest.first() == Some(&b'"') {
-                    let (key, behind) = rest.split_at(skip(rest));
-                    let behind = behind.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-                    let (member, behind) = behind.split_at(skip(behind));
-                    // Of duplicate names, the last one counts.
-                    if text_of(key) == name.as_str() {
-                        found = Some(member);
-                    }
-                    rest = next_item(behind);
-                }
-            }
-            Step::Index(index) if value.first() == Some(&b'[') => {
-                let index = match usize::try_from(*index) {
-                    Ok(index) => Some(index),
-                    // From the end.
-                    Err(_) => items_of(value).count().checked_add_signed(*index as isize),
-                };
-                found = index.and_then(|index| items_of(value).nth(index));
-            }
-            _ => {}
-        }
-        value = found?;
+        // An index from the end takes another look.
+        let looks = if matches!(step, Step::Index(..0)) { 2 } else { 1 };
+        work.read(looks * value.len(), document.len()).ok_or(JsonError::TooMuchWork)?;
+        let Some(found) = member(value, step) else { return Ok(None) };
+        value = found;
     }
-    Some(value)
+    Ok(Some(value))
+}
+
+/// What a step selects of a value.
+fn member<'a>(value: &'a [u8], step: &Step) -> Option<&'a [u8]> {
+    let mut found = None;
+    match step {
+        Step::Name(name) if value.first() == Some(&b'{') => {
+            let mut rest = value[1..].trim_ascii_start();
+            while rest.first() == Some(&b'"') {
+                let (key, behind) = rest.split_at(skip(rest));
+                let behind = behind.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+                let (member, behind) = behind.split_at(skip(behind));
+                // Of duplicate names, the last one counts.
+                if text_of(key) == name.as_str() {
+                    found = Some(member);
+                }
+                rest = next_item(behind);
+            }
+        }
+        Step::Index(index) if value.first() == Some(&b'[') => {
+            let index = match usize::try_from(*index) {
+                Ok(index) => Some(index),
+                // From the end.
+                Err(_) => items_of(value).count().checked_add_signed(*index as isize),
+            };
+            found = index.and_then(|index| items_of(value).nth(index));
+        }
+        _ => {}
+    }
+    found
 }
 
 /// The values in an array.
@@ -327,11 +405,18 @@ mod tests {
 
     pub(super) fn select(document: &str, path: &Path) -> Result<Vec<String>, JsonError> {
         let mut found = Vec::new();
-        Json::new(document.as_bytes()).select(path, |text| {
+        Json::new(document.as_bytes()).select(path, &Work::default(), |text| {
             found.push(text.to_owned());
             ControlFlow::Continue(())
         })?;
         Ok(found)
+    }
+
+    /// The same path as a query on a tree.
+    pub(super) fn tree_path(path: &str) -> Path {
+        let (descends, visits) = check_cost(path).expect(path);
+        let path = JsonPath::parse(path).expect(path);
+        Path(Form::Query(Box::new(Query { path, descends, visits })))
     }
 
     const DOCUMENT: &str = r#" { "a" : {"b": [1, 2.50, "three", null, {"c": " d "}], "e\n": true},
@@ -361,7 +446,7 @@ mod tests {
             let parsed = Path::parse(path).expect(path);
             assert!(!parsed.needs_tree(), "{path}");
             assert_eq!(select(DOCUMENT, &parsed).expect(path), expected, "{path}");
-            let tree = Path(Form::Query(Box::new(JsonPath::parse(path).expect(path))));
+            let tree = tree_path(path);
             let selected = select(DOCUMENT, &tree).expect(path);
             // A tree does not preserve how a number is written.
             let written = |text: &String| text.replace("2.50", "2.5").replace("1e3", "1000.0");
@@ -400,6 +485,36 @@ mod tests {
         let long = format!("[{}1]", "1,".repeat(MAX_TREE_BYTES / 2));
         assert_eq!(select(&long, &query), Err(JsonError::TooLarge));
         assert_eq!(select(&long, &Path::parse("$[0]").expect("valid")), Ok(vec!["1".to_owned()]));
+    }
+
+    #[test]
+    fn what_takes_too_long_is_not_evaluated() {
+        // Each value is compared, or shown, with everything in it.
+        let deep = format!("{}{}1{}", "[".repeat(125), "1,".repeat(250_000), "]".repeat(125));
+        let terms = |operator: &str, comparison: &str| {
+            format!("$..[?{}]", vec![comparison; 40].join(operator))
+        };
+        let list = "$..[*,*,*,*,*,*,*,*]";
+        for path in [&terms("&&", "@==@"), &terms("||", "@!=@"), list] {
+            let path = Path::parse(path).expect(path);
+            assert_eq!(select(&deep, &path), Err(JsonError::TooMuchWork));
+        }
+        // All assertions of a check share the work.
+        let objects = format!("[{}1]", "{\"a\":[1]},".repeat(8_000));
+        let (work, path) = (Work::default(), Path::parse("$..[?@.a==1]").expect("valid"));
+        let ignore = |_: &str| ControlFlow::Continue(());
+        let json = Json::new(objects.as_bytes());
+        let all = (0..100).take_while(|_| json.select(&path, &work, ignore).is_ok()).count();
+        assert!((20..100).contains(&all), "{all}");
+        // The same is true of reading.
+        let names = format!("{}1{}", "{\"a\":".repeat(126), "}".repeat(126));
+        let padded = format!("{names}{}", " ".repeat(10_000));
+        let path = Path::parse(&format!("${}", ".a".repeat(126))).expect("valid");
+        assert_eq!(select(&padded, &path), Ok(vec!["1".to_owned()]));
+        let long = names.replace('1', &format!("\"{}\"", "1".repeat(1 << 20)));
+        let (work, json) = (Work::default(), Json::new(long.as_bytes()));
+        assert_eq!(json.select(&path, &work, ignore), Ok(()));
+        assert_eq!(json.select(&path, &work, ignore), Err(JsonError::TooMuchWork));
     }
 
     #[test]

@@ -6,9 +6,9 @@ use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_automata::util::syntax;
 use regex_automata::{Input, MatchErrorKind};
-use std::cell::Cell;
 use std::sync::Arc;
 
+use super::work::Work;
 use crate::Invalid;
 
 const MAX_LENGTH: usize = 512;
@@ -18,9 +18,6 @@ const MAX_BYTES: usize = 256 * 1024;
 const MAX_CACHE_BYTES: usize = 64 * 1024;
 /// How often a search may fill that memory: meeting new sets takes most of the time.
 const MAX_CACHE_CLEARS: usize = 2;
-/// The visits to states that all patterns of a check may take, beyond one look at each byte: some
-/// tens of milliseconds.
-const MAX_VISITS: usize = 1_000_000;
 /// What is counted for a search that has filled its memory too often.
 const VISITS_GIVEN_UP: usize = 50_000;
 
@@ -72,24 +69,6 @@ impl Pattern {
     }
 }
 
-/// The work that is left for the patterns of a check.
-pub(super) struct Work(Cell<usize>);
-
-impl Default for Work {
-    fn default() -> Self {
-        Self(Cell::new(MAX_VISITS))
-    }
-}
-
-impl Work {
-    /// `None` if not so much is left.
-    fn spend(&self, visits: usize) -> Option<()> {
-        let left = self.0.get().checked_sub(visits);
-        self.0.set(left.unwrap_or(0));
-        left.map(|_| ())
-    }
-}
-
 /// A search for one pattern in several texts.
 pub(super) struct Search<'a> {
     pattern: Arc<Pattern>,
@@ -114,11 +93,11 @@ impl<'a> Search<'a> {
                 // A character that is not ASCII, which `(?u)\b` is not judged on here: what was done
                 // until then is no more than one look at each byte.
                 Err(error) if matches!(error.kind(), MatchErrorKind::Quit { .. }) => {}
-                Err(_) => self.work.spend(VISITS_GIVEN_UP)?,
+                Err(_) => self.work.visit_states(VISITS_GIVEN_UP)?,
             }
             self.has_given_up = self.cache.clear_count() >= MAX_CACHE_CLEARS;
         }
-        self.work.spend(self.pattern.states().saturating_mul(text.len() + 1))?;
+        self.work.visit_states(self.pattern.states().saturating_mul(text.len() + 1))?;
         let vm = PikeVM::new_from_nfa(dfa.get_nfa().clone()).ok()?;
         Some(vm.is_match(&mut vm.create_cache(), input))
     }
@@ -126,6 +105,7 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::work::MAX_VISITS;
     use super::*;
 
     #[test]

@@ -381,14 +381,35 @@ async fn a_team_whose_bodies_never_end_leaves_memory_for_others() {
 /// took seconds of processor time: they are given up, and the checks of another team are judged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn costly_patterns_of_one_team_do_not_keep_others_from_being_judged() {
+    let pattern = |n| {
+        let target = format!("a{{{n},500}}b");
+        json!({"source": "body", "comparison": "matches", "target": target})
+    };
+    let costly = assertions((0..4).map(pattern).collect());
+    let answer = page(&"a".repeat(900_000));
+    judged_beside_others(answer, costly, "takes too long, use a simpler pattern").await;
+}
+
+/// The same for paths, which compare each value of a nested document with everything in it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn costly_paths_of_one_team_do_not_keep_others_from_being_judged() {
+    let path = |comparison: &str| {
+        let filter = vec![comparison; 40].join("||");
+        json!({"source": "json", "property": format!("$..[?{filter}]"), "comparison": "exists"})
+    };
+    let costly =
+        assertions((0..20).map(|n| path(if n % 2 == 0 { "@!=@" } else { "@<@" })).collect());
+    let nested = format!("{}{}1{}", "[".repeat(125), "1,".repeat(250_000), "]".repeat(125));
+    judged_beside_others(page(&nested), costly, "takes too long, use a simpler path").await;
+}
+
+/// What a hostile team checks is given up, and the checks of another team are judged.
+async fn judged_beside_others(answer: String, costly: Vec<Assertion>, expected: &str) {
     let net = net();
-    let hostile = TestServer::answering(page(&"a".repeat(900_000))).await;
+    let hostile = TestServer::answering(answer).await;
     let fine = TestServer::answering(page(&"fine ".repeat(40_000))).await;
     let (hostile, fine) = (Spec::Http(http(hostile.url("/"))), Spec::Http(http(fine.url("/"))));
-    let matches =
-        |pattern: &str| json!({"source": "body", "comparison": "matches", "target": pattern});
-    let costly: Vec<_> = (0..4).map(|n| matches(&format!("a{{{n},500}}b"))).collect();
-    let (costly, cheap) = (assertions(json!(costly)), assertions(json!([matches("fine")])));
+    let cheap = assertions(json!([{"source": "body", "comparison": "matches", "target": "fine"}]));
     let attacker = CheckRequest { assertions: &costly, ..CheckRequest::new(team(1), &hostile) };
     let victim = CheckRequest { assertions: &cheap, ..CheckRequest::new(team(2), &fine) };
     let attack = join_all((0..4).map(|_| run(&net, &attacker, LONG_TIMEOUT)));
@@ -401,7 +422,7 @@ async fn costly_patterns_of_one_team_do_not_keep_others_from_being_judged() {
     let (attacked, ()) = tokio::join!(attack, checks);
     for seen in attacked {
         let message = seen.unwrap().message;
-        assert!(message.contains("takes too long, use a simpler pattern"), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The examples of RFC 9535, section by section: what each path selects, or why it is rejected.
 
-use super::tests::select;
-use super::{Form, JsonPath, Path};
+use super::Path;
+use super::tests::{select, tree_path};
 
 /// A document with the paths that are applied to it.
 struct Example {
@@ -287,8 +287,7 @@ fn in_order(document: &str, texts: impl IntoIterator<Item = String>) -> Vec<Stri
 /// The path, and the same as a query of a tree if it does not need one.
 fn evaluations(path: &str) -> Vec<Path> {
     let parsed = Path::parse(path).expect(path);
-    let tree = || Path(Form::Query(Box::new(JsonPath::parse(path).expect(path))));
-    if parsed.needs_tree() { vec![parsed] } else { vec![parsed, tree()] }
+    if parsed.needs_tree() { vec![parsed] } else { vec![parsed, tree_path(path)] }
 }
 
 /// In the specification, two values that are missing are equal, and so this selects all of it.
