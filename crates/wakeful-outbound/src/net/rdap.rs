@@ -35,8 +35,8 @@ const QUERY_INTERVAL: Duration = Duration::from_secs(1);
 const QUERIES: Bounds =
     Bounds { running: 1, waiting: 4_096, waiting_per_key: 300, share: |_free| 1 };
 const ANSWER_LIFE: Duration = Duration::from_secs(12 * 3_600);
-/// A name that is missing may be registered at any time.
-const NOT_FOUND_LIFE: Duration = Duration::from_secs(1_800);
+/// Shorter than the time until a check that failed is repeated: that must ask the registry again.
+const NOT_FOUND_LIFE: Duration = Duration::from_secs(5);
 const MAX_ANSWERS: usize = 10_000;
 const MAX_REGISTRIES: usize = 2_000;
 const MAX_REDIRECTS: usize = 3;

@@ -9,6 +9,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::TcpStream;
@@ -660,6 +661,28 @@ async fn a_registration_is_read_from_its_registry() {
         let seen = seen.map(|seen| seen.reason).map_err(|fault| fault.kind);
         assert_eq!(seen, expected, "{name}");
     }
+}
+
+/// Otherwise one wrong answer would be an outage.
+#[tokio::test]
+async fn a_registry_that_knew_no_name_is_asked_again() {
+    let queries = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&queries);
+    let registry = TestServer::replying(move |_| match counted.fetch_add(1, Ordering::SeqCst) {
+        0 => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        _ => registration("2026-12-25T00:00:00Z", "active"),
+    })
+    .await;
+    let domain = DomainSpec::of(Hostname::parse("a.test").unwrap());
+    let server = HttpUrl::parse(&registry.url("/")).unwrap();
+    let (net, spec) = (net(), Spec::Domain(DomainSpec { server: Some(server), ..domain }));
+    let seen = check_with(&net, &spec, LONG_TIMEOUT).await.unwrap();
+    assert_eq!(seen.reason, Some(Reason::DomainUnregistered));
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(10)).await;
+    tokio::time::resume();
+    let seen = check_with(&net, &spec, LONG_TIMEOUT).await.unwrap();
+    assert!(seen.up, "{}", seen.message);
 }
 
 #[tokio::test]
