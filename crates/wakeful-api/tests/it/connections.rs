@@ -533,6 +533,9 @@ async fn reports_pass_while_clients_have_all_requests_in_progress() {
         }
     };
     timeout(PATIENCE, filling).await.unwrap();
+    // It was refused before the router saw it.
+    let refused = visit(&app, 9, "/api/openapi.json").await;
+    assert!(refused.contains("Too many requests are in progress"), "{refused}");
     // Reports whose bodies never arrive cannot take the places of those without one.
     for client in 100..120 {
         let notify = |n: u32| post_without_body(2 * n + 1, "localhost", "/api/v1/monitor/notify/1");
