@@ -115,8 +115,8 @@ fn form(bytes: &[u8]) -> Option<Fields> {
 }
 
 /// A whole body in a buffer that is wiped when dropped, because it may contain a card
-/// or a password. The memory counts against the client's limit until the request has been
-/// handled: the values that are read from it take as much.
+/// or a password. The whole buffer, not only what has arrived, counts against the client's limit
+/// until the request has been handled: the values that are read from it take as much.
 pub(crate) async fn collect(request: Request, api: &Api) -> Result<Zeroizing<Vec<u8>>, ApiError> {
     let (mut parts, body) = request.into_parts();
     let Ok(ClientIp(client)) = ClientIp::from_request_parts(&mut parts, api).await;
@@ -128,19 +128,22 @@ pub(crate) async fn collect(request: Request, api: &Api) -> Result<Zeroizing<Vec
     let limit = api.settings().body_limit;
     let mut body = Limited::new(body, limit);
     let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let most = body.size_hint().upper().and_then(|upper| usize::try_from(upper).ok());
+    let most = most.unwrap_or(limit).min(limit);
     let mut bytes = Zeroizing::new(Vec::with_capacity(declared.min(MAX_INITIAL_BUFFER)));
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             if error.is::<LengthLimitError>() { too_large(limit) } else { incomplete() }
         })?;
         if let Ok(data) = frame.into_data() {
-            let counted = (bytes.len() + data.len()).saturating_sub(UNCOUNTED);
+            let capacity = capacity_for(bytes.len() + data.len(), bytes.capacity(), most);
+            let counted = capacity.saturating_sub(UNCOUNTED);
             if !reservation.grow(counted.saturating_sub(reservation.amount())) {
                 return Err(ApiError::unavailable(
                     "Too many request bodies are being received; send fewer at a time.",
                 ));
             }
-            append(&mut bytes, &data);
+            append(&mut bytes, &data, capacity);
         }
     }
     held.hold(reservation);
@@ -170,11 +173,18 @@ fn count_values(json: &[u8]) -> usize {
     count
 }
 
-/// Appends to a buffer. A vector that reallocates would leave an unwiped copy behind.
-fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
-    let needed = bytes.len() + data.len();
-    if needed > bytes.capacity() {
-        let mut larger = Zeroizing::new(Vec::with_capacity(needed.max(2 * bytes.capacity())));
+/// The capacity of a buffer for so many bytes, of a body that has at most `most`: a power of two,
+/// so that each byte is copied only a few times, but never more than the whole body needs.
+fn capacity_for(needed: usize, current: usize, most: usize) -> usize {
+    if needed <= current { current } else { needed.next_power_of_two().min(most).max(needed) }
+}
+
+/// Appends to a buffer, of this capacity if it grows. A vector that reallocates would leave an
+/// unwiped copy behind. There are two copies only within this call, so at most one for each thread
+/// beyond those that are counted.
+fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8], capacity: usize) {
+    if capacity > bytes.capacity() {
+        let mut larger = Zeroizing::new(Vec::with_capacity(capacity));
         larger.extend_from_slice(bytes);
         *bytes = larger;
     }
@@ -210,6 +220,24 @@ fn has_type(headers: &HeaderMap, expected: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_buffer_has_the_capacity_that_was_counted_and_none_beyond_the_body() {
+        const KIB: usize = 1024;
+        assert_eq!(capacity_for(3 * KIB, 4 * KIB, 1024 * KIB), 4 * KIB);
+        assert_eq!(capacity_for(5 * KIB, 4 * KIB, 1024 * KIB), 8 * KIB);
+        assert_eq!(capacity_for(130 * KIB, 128 * KIB, 1024 * KIB), 256 * KIB);
+        assert_eq!(capacity_for(130 * KIB, 128 * KIB, 140 * KIB), 140 * KIB, "the whole body");
+        assert_eq!(capacity_for(5, 0, 0), 5);
+        let mut bytes = Zeroizing::new(Vec::<u8>::with_capacity(4));
+        for piece in [&b"abc"[..], b"", b"defg", b"hijklmnopqrstuvwx"] {
+            let capacity = capacity_for(bytes.len() + piece.len(), bytes.capacity(), 24);
+            append(&mut bytes, piece, capacity);
+            assert_eq!(bytes.capacity(), capacity);
+        }
+        assert_eq!(*bytes, b"abcdefghijklmnopqrstuvwx");
+        assert_eq!(bytes.capacity(), 24);
+    }
 
     #[test]
     fn separators_inside_strings_are_no_values() {

@@ -317,8 +317,7 @@ impl From<Error> for ApiError {
             Error::LimitedToMonitors => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::KeyScope,
-                "An API key that is limited to some monitors may not change notifiers, which all \
-                 monitors of the team use.",
+                "Your access is limited to some monitors, and this concerns all monitors of the team.",
             ),
             Error::WindowOutsideFilter => Self::new(
                 StatusCode::FORBIDDEN,

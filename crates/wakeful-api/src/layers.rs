@@ -115,16 +115,20 @@ fn wrong_method() -> ApiError {
 /// On reserved connections, and when there are too many requests, serves only those that
 /// must not wait: reports, without which a monitor goes down, and health checks.
 async fn reserved_connections(request: Request, next: Next) -> Response {
-    const SERVED: [&str; 6] =
-        ["/api/push/", "/ping/", "/api/v1/monitor/notify/", "/healthz", "/readyz", "/metrics"];
     let reserved =
         request.extensions().get::<ConnectionContext>().is_some_and(|context| context.reserved);
-    let path = request.uri().path();
-    if reserved && !SERVED.iter().any(|served| path.starts_with(served)) {
+    if reserved && !is_served_when_full(request.uri().path()) {
         return ApiError::unavailable("All connections are in use; try again in a moment.")
             .into_response();
     }
     next.run(request).await
+}
+
+/// Whether a request is a report or a health check, by its path.
+pub(crate) fn is_served_when_full(path: &str) -> bool {
+    const SERVED: [&str; 6] =
+        ["/api/push/", "/ping/", "/api/v1/monitor/notify/", "/healthz", "/readyz", "/metrics"];
+    SERVED.iter().any(|served| path.starts_with(served))
 }
 
 fn too_many_headers() -> ApiError {

@@ -33,13 +33,13 @@ use wakeful_core::error_chain::ErrorChain;
 
 use crate::client_shares::{ClientShares, HeldReservation};
 use crate::error::ApiError;
-use crate::layers::MAX_HEADERS;
+use crate::layers::{MAX_HEADERS, is_served_when_full};
 use activity::{Activity, Arrival, Exchange, Work};
 pub(crate) use body::{BufferedBytes, SharedBytes};
 use body::{RequestBody, TrackedBody};
 use connections::{Connections, Slot};
 use io::GuardedIo;
-use requests::{Admission, Requests};
+use requests::{Admission, Requests, Reservable};
 use streams::StreamExecutor;
 
 /// After an error such as "too many open files", accepting again at once would spin.
@@ -346,11 +346,20 @@ impl Service<hyper::Request<Incoming>> for Handler {
         let client = self.requests.client(self.peer.ip(), request.headers());
         let mut unread = self.unread.reserve(client);
         let version = request.version();
+        let close = self.context.reserved && version < Version::HTTP_2;
         let requests = self.requests.clone();
-        // A request that is not admitted is dropped at once, with its headers.
+        let reservable = if !is_served_when_full(request.uri().path()) {
+            Reservable::No
+        } else if request.body().is_end_stream() {
+            Reservable::WithoutBody
+        } else {
+            Reservable::WithBody
+        };
+        // A request that is not admitted is dropped at once, with its headers. It costs no line in
+        // the log: when many are refused, there is no time to write them.
         let handled = self
             .requests
-            .admit(client, !request.body().is_end_stream())
+            .admit(client, reservable)
             .map(|admission| self.handle(request, admission));
         Box::pin(async move {
             let mut response = match handled {
@@ -363,6 +372,10 @@ impl Service<hyper::Request<Incoming>> for Handler {
                     "Too many responses have not been read; read them, or send fewer requests at a time.",
                 )
                 .into_response();
+            }
+            if close {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(header::CONNECTION, close);
             }
             Ok(TrackedBody::track(response, exchange, unread, version))
         })
@@ -379,7 +392,6 @@ impl Handler {
         let work = Work::begin(Arc::clone(&self.activity));
         let held = HeldReservation::default();
         let lifetime = admission.lifetime;
-        let close = self.context.reserved && request.version() < Version::HTTP_2;
         let context = ConnectionContext {
             reserved: self.context.reserved || lifetime.is_some(),
             half_full: self.requests.is_half_full(),
@@ -389,7 +401,7 @@ impl Handler {
         let router = self.router.clone();
         async move {
             let routed = router.oneshot(request);
-            let mut response = match lifetime {
+            let response = match lifetime {
                 Some(lifetime) => tokio::time::timeout(lifetime, routed)
                     .await
                     .unwrap_or_else(|_| Ok(too_many_requests())),
@@ -397,10 +409,6 @@ impl Handler {
             }
             .unwrap_or_else(|never| match never {});
             drop((admission, work, held));
-            if close {
-                let close = HeaderValue::from_static("close");
-                response.headers_mut().insert(header::CONNECTION, close);
-            }
             response
         }
     }

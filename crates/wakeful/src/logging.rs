@@ -12,8 +12,9 @@ use wakeful_store::AuditLog;
 use crate::redact::Masked;
 
 pub const VARIABLE: &str = "WAKEFUL_LOG";
-/// The client of NATS logs each event that the bus logs in its own words.
-const DEFAULT: &str = "info,sqlx=warn,hyper=warn,async_nats=warn";
+/// The client of NATS logs each event that the bus logs in its own words. HTTP/2 warns of each
+/// connection whose client breaks a limit of the protocol, so clients could fill the log.
+const DEFAULT: &str = "info,sqlx=warn,hyper=warn,h2=error,async_nats=warn";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -71,6 +71,7 @@ struct Table {
     upload_crowd: Crowd,
     searched_stalled: Option<Instant>,
     warned: Option<Instant>,
+    warned_of_requests: Option<Instant>,
     /// The connections in general slots.
     shared_general: Arc<AtomicUsize>,
 }
@@ -192,6 +193,7 @@ impl Connections {
     /// of another site.
     pub(super) fn make_room_for(&self, client: Option<ClientNetwork>) -> bool {
         let mut table = self.table();
+        table.warn_of_requests(&self.limits);
         let own = client.map_or(0, |client| table.measure(client.site(), Measure::Uploads));
         table.evict_from_crowd(Measure::Uploads, own, &self.limits)
     }
@@ -501,16 +503,34 @@ impl Table {
     }
 
     fn warn(&mut self, limits: &Limits) {
-        if self.warned.is_some_and(|at| at.elapsed() < WARNING_INTERVAL) {
+        if !is_due(&mut self.warned) {
             return;
         }
-        self.warned = Some(Instant::now());
         tracing::warn!(
             sites = self.sites.len(),
             "all {} connections are taken, closing the longest-idle ones to accept others",
             limits.connections
         );
     }
+
+    fn warn_of_requests(&mut self, limits: &Limits) {
+        if is_due(&mut self.warned_of_requests) {
+            tracing::warn!(
+                sites = self.sites.len(),
+                "{} requests are in progress, refusing others but reports and health checks",
+                limits.connections
+            );
+        }
+    }
+}
+
+/// Whether a warning is due, which is then taken as written.
+fn is_due(warned: &mut Option<Instant>) -> bool {
+    let due = warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL);
+    if due {
+        *warned = Some(Instant::now());
+    }
+    due
 }
 
 /// Whether a site with so many makes room for one more of a site that has `own`.

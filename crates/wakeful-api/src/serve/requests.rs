@@ -27,6 +27,15 @@ pub(super) struct Requests {
     reserved_lifetime: Duration,
 }
 
+/// Which of the reserved places a request may take.
+#[derive(Clone, Copy)]
+pub(super) enum Reservable {
+    /// It is neither a report nor a health check.
+    No,
+    WithoutBody,
+    WithBody,
+}
+
 /// A request in progress, until it is dropped.
 pub(super) struct Admission {
     /// How long a reserved request may take.
@@ -54,7 +63,11 @@ impl Requests {
     }
 
     /// None if the request must be rejected at once.
-    pub(super) fn admit(&self, client: Option<ClientNetwork>, has_body: bool) -> Option<Admission> {
+    pub(super) fn admit(
+        &self,
+        client: Option<ClientNetwork>,
+        reservable: Reservable,
+    ) -> Option<Admission> {
         if let Some(reservation) = one_of(&self.general, client) {
             return Some(Admission { lifetime: None, _reservation: reservation });
         }
@@ -64,10 +77,12 @@ impl Requests {
                 return Some(Admission { lifetime: None, _reservation: reservation });
             }
         }
-        let (shares, lifetime) = if has_body {
-            (&self.reserved_with_body, self.reserved_lifetime / u32::from(BODY_PART))
-        } else {
-            (&self.reserved, self.reserved_lifetime)
+        let (shares, lifetime) = match reservable {
+            Reservable::No => return None,
+            Reservable::WithoutBody => (&self.reserved, self.reserved_lifetime),
+            Reservable::WithBody => {
+                (&self.reserved_with_body, self.reserved_lifetime / u32::from(BODY_PART))
+            }
         };
         let reservation = one_of(shares, client)?;
         Some(Admission { lifetime: Some(lifetime), _reservation: reservation })
@@ -130,7 +145,7 @@ mod tests {
         fn fill(&mut self, requests: &Requests, from: IpAddr) {
             let activity = self.slot.activity();
             for _ in self.admissions.len()..STREAMS {
-                let admission = requests.admit(Some(ClientNetwork::of(from)), true);
+                let admission = requests.admit(Some(ClientNetwork::of(from)), Reservable::No);
                 let Some(admission) = admission.filter(|admitted| admitted.lifetime.is_none())
                 else {
                     return;
@@ -159,7 +174,7 @@ mod tests {
             // They are far from stalled.
             tokio::time::advance(Duration::from_millis(25)).await;
             let victim = Some(ClientNetwork::of(client(100, host)));
-            let admission = requests.admit(victim, false).expect("it is admitted");
+            let admission = requests.admit(victim, Reservable::No).expect("it is admitted");
             assert!(admission.lifetime.is_none(), "a general place, {host}");
             victims.push(admission);
             // The attackers open as many connections and streams as they can.
@@ -173,7 +188,8 @@ mod tests {
             }
         }
         assert!(requests.general.is_full());
-        let attacker = requests.admit(Some(ClientNetwork::of(client(0, 200))), true);
+        let attacker = Some(ClientNetwork::of(client(0, 200)));
+        let attacker = requests.admit(attacker, Reservable::WithBody);
         assert!(attacker.is_none_or(|admission| admission.lifetime.is_some()));
     }
 
@@ -190,7 +206,12 @@ mod tests {
         });
         assert!(requests.general.is_full());
         let victim = Some(ClientNetwork::of(client(100, 1)));
-        assert!(requests.admit(victim, false).is_some_and(|admitted| admitted.lifetime.is_some()));
+        // The reserved places are for reports and health checks only.
+        assert!(requests.admit(victim, Reservable::No).is_none());
+        for reservable in [Reservable::WithoutBody, Reservable::WithBody] {
+            let admitted = requests.admit(victim, reservable);
+            assert!(admitted.is_some_and(|admitted| admitted.lifetime.is_some()));
+        }
         assert!(!held.iter().any(|held| held.slot.activity().is_closed()));
     }
 }

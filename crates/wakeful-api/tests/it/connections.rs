@@ -419,14 +419,35 @@ async fn while_no_connection_can_be_closed_reports_and_health_checks_are_served(
 async fn unfinished_bodies_do_not_exhaust_memory() {
     const MIB: usize = 1024 * 1024;
     let app = start(Limits::default()).await;
+    let _held = unfinished_until_one_is_refused(&app, 33, MIB - 1).await;
+    // A short body is accepted all the same.
+    let mut short = connect(&app, 1).await;
+    let login = "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+        Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+    short.write_all(login.as_bytes()).await.unwrap();
+    assert!(read_to_close(&mut short).await.starts_with(b"HTTP/1.1 422 "));
+    app.sign_up("ann@example.com").await;
+}
+
+/// The buffers of bodies that have arrived in part are longer than what has arrived, and count
+/// whole: of these, 136 fit into the client's 32 MiB, although 200 would by what they contain.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_buffers_of_unfinished_bodies_count_whole() {
+    let app = start(Limits::default()).await;
+    let _held = unfinished_until_one_is_refused(&app, 200, 130 * 1024).await;
+}
+
+/// Connections of one client, each with the beginning of a body of 1 MiB.
+async fn unfinished_until_one_is_refused(app: &App, count: usize, sent: usize) -> Vec<TcpStream> {
+    const MIB: usize = 1024 * 1024;
     let unfinished = format!(
         "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Content-Length: {MIB}\r\n\r\n{}",
-        " ".repeat(MIB - 1)
+        " ".repeat(sent)
     );
     let mut held = Vec::new();
-    for _ in 0..33 {
-        let mut stream = connect(&app, 1).await;
+    for _ in 0..count {
+        let mut stream = connect(app, 1).await;
         // Beyond the client's limit the server responds and closes before the end.
         let _ = timeout(PATIENCE, stream.write_all(unfinished.as_bytes())).await.unwrap();
         held.push(stream);
@@ -443,13 +464,7 @@ async fn unfinished_bodies_do_not_exhaust_memory() {
         }
     };
     timeout(PATIENCE, one_is_refused).await.expect("one is refused");
-    // A short body is accepted all the same.
-    let mut short = connect(&app, 1).await;
-    let login = "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-        Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
-    short.write_all(login.as_bytes()).await.unwrap();
-    assert!(read_to_close(&mut short).await.starts_with(b"HTTP/1.1 422 "));
-    app.sign_up("ann@example.com").await;
+    held
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -518,6 +533,9 @@ async fn reports_pass_while_clients_have_all_requests_in_progress() {
         }
     };
     timeout(PATIENCE, filling).await.unwrap();
+    // It was refused before the router saw it.
+    let refused = visit(&app, 9, "/api/openapi.json").await;
+    assert!(refused.contains("Too many requests are in progress"), "{refused}");
     // Reports whose bodies never arrive cannot take the places of those without one.
     for client in 100..120 {
         let notify = |n: u32| post_without_body(2 * n + 1, "localhost", "/api/v1/monitor/notify/1");

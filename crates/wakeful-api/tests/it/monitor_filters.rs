@@ -311,6 +311,13 @@ both_databases! {
         job(&ann.client, "mail", "mx").await;
         ann.client.post("member/save", &json!({"userid": bob.userid, "role": "responder"})).await.ok();
         assert_eq!(names(&bob.client).await, Vec::<String>::new());
+        // What concerns the whole team is refused in words that are true for a person.
+        let refused = bob.client.post("incident/save", &json!({"title": "Down"})).await;
+        let why = refused.refused(403, "key_scope")["message"].clone();
+        assert_eq!(
+            why,
+            "Your access is limited to some monitors, and this concerns all monitors of the team."
+        );
         ann.client.post("member/save", &json!({"userid": bob.userid, "role": "editor"})).await.ok();
         assert_eq!(names(&bob.client).await, ["mail"]);
         assert_eq!(app.database.rows("monitor_filters").await, 0);

@@ -206,6 +206,7 @@ both_databases! {
             (json!({"name": "x", "shown_after": 3601}), "shown_after"),
             (json!({"name": "x", "embed_origins": ["x.com"]}), "embed_origins"),
             (json!({"name": "x", "domains": [{"domain": "10.0.0.1"}]}), "domains.0.domain"),
+            (json!({"name": "x", "domains": [{"domain": "*.example.com"}]}), "domains.0.domain"),
             (json!({"name": "x", "texts": {"de": {"slug": "x"}}}), "texts"),
             (json!({"name": "x", "texts": {"xx": {"name": "x"}}}), "texts"),
             (json!({"name": "x", "texts": {"de": "x"}}), "texts.de"),

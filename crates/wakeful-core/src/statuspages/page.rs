@@ -14,7 +14,7 @@ use crate::Invalid;
 use crate::audit::{Audited, View};
 use crate::calendar::zone::Zone;
 use crate::id::{MonitorId, NotifierId, StatuspageId, TeamId};
-use crate::monitors::spec::Hostname;
+use crate::monitors::spec::{Host, Hostname};
 use crate::secret::Secret;
 use crate::time::Millis;
 
@@ -316,17 +316,16 @@ pub fn parse_network(text: &str) -> Result<IpNet, Invalid> {
         .ok_or_else(|| Invalid::new("must contain addresses or networks, such as 10.0.0.0/8"))
 }
 
-/// A domain of a page: a host name with a dot that is not an address.
+/// A domain of a page: a host name with a dot that is not an address. It names one host, so a
+/// wildcard is refused, and whatever else a name in the DNS could contain but no host has. The
+/// result is in ASCII, as in the requests of browsers.
 pub fn parse_domain(text: &str) -> Result<String, Invalid> {
     let wrong = || Invalid::new("must be a domain, such as status.example.com");
     let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
     let host = Hostname::parse(&text).map_err(|_| wrong())?;
-    let is_name = text.parse::<IpAddr>().is_err() && text.contains('.');
-    if is_name && host.as_str().len() <= 253 && !text.contains(':') {
-        Ok(host.as_str().to_ascii_lowercase())
-    } else {
-        Err(wrong())
-    }
+    let Host::Name(name) = host.host() else { return Err(wrong()) };
+    let is_host = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if is_host && name.contains('.') && name.len() <= 253 { Ok(name.clone()) } else { Err(wrong()) }
 }
 
 /// An origin that may frame the page, or `*` for all.
@@ -398,7 +397,11 @@ mod tests {
         assert_eq!(parse_network("2001:db8::1").unwrap().to_string(), "2001:db8::1/128");
         assert!(parse_network("10.0.0.0/33").is_err());
         assert_eq!(parse_domain("Status.Example.com."), Ok("status.example.com".to_owned()));
+        assert_eq!(parse_domain("Bücher.example"), Ok("xn--bcher-kva.example".to_owned()));
         for wrong in ["localhost", "10.0.0.1", "a b.c", "x.com:80", "https://x.com", "::1"] {
+            assert!(parse_domain(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["*.example.com", "status.*.example.com", "a!b.example.com", "a,b.c", "1.2.3"] {
             assert!(parse_domain(wrong).is_err(), "{wrong}");
         }
         assert_eq!(parse_origin("https://X.com/"), Ok("https://x.com".to_owned()));

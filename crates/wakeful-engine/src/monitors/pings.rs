@@ -304,7 +304,7 @@ impl Engine {
     /// With the key, one can report for every monitor of the team.
     fn require_all_monitors(caller: &Authorized<permission::Edit>) -> Result<()> {
         match caller.team_access().filter() {
-            Some(_) => Err(Error::KeyScope(caller.scope())),
+            Some(_) => Err(Error::LimitedToMonitors),
             None => Ok(()),
         }
     }

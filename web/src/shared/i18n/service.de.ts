@@ -24,7 +24,7 @@ const codes: ServiceMessages["codes"] = {
   bad_token: "Dieser Link ist ungültig oder abgelaufen. Fordern Sie einen neuen an.",
   email_taken: "Diese E-Mail-Adresse wird bereits verwendet.",
   forbidden: "Ihre Rolle erlaubt das nicht. Wenden Sie sich an einen Inhaber Ihres Teams.",
-  key_scope: "Mit API-Schlüsseln ist das hier nicht erlaubt.",
+  key_scope: "Das ist mit einem API-Schlüssel oder mit Zugriff auf nur einige Monitore nicht erlaubt.",
   suspended:
     "Ihr Konto, Ihre Mitgliedschaft oder das Team ist gesperrt. Wenden Sie sich an einen Inhaber des Teams oder den Administrator.",
   no_team: "Sie sind in keinem Team. Bitten Sie einen Inhaber, Sie hinzuzufügen.",

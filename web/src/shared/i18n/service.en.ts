@@ -13,7 +13,7 @@ const codes: ServiceMessages["codes"] = {
   bad_token: "This link is invalid or has expired. Request a new one.",
   email_taken: "This email address is already in use.",
   forbidden: "Your role doesn’t allow this. Ask an owner of your team.",
-  key_scope: "API keys aren’t allowed to do this here.",
+  key_scope: "This isn’t allowed with an API key, or with access to only some monitors.",
   reauthentication_required: "This needs your password. Nothing was changed.",
   mfa_setup_required: "This team requires two-factor authentication. Set it up in Settings first.",
   last_factor: "One of your teams requires two-factor authentication, so you can’t turn it off.",
