@@ -113,8 +113,7 @@ impl Engine {
             return Err(refused("from", "must be in the years 2000 to 2199"));
         }
         let team = self.store().team(caller.team_access());
-        let mut overrides = team.overrides(Span { from, to }).await?;
-        let overrides = overrides.remove(&id).unwrap_or_default();
+        let overrides = team.schedule_overrides(id, Span { from, to }).await?;
         let schedule = stored.schedule.clone();
         let shifts = {
             let overrides = overrides.clone();
@@ -141,7 +140,7 @@ impl Engine {
         if stored.is_empty() {
             return Ok(Vec::new());
         }
-        let mut overrides = team.overrides(Span { from: at, to: FOREVER }).await?;
+        let mut overrides = team.overrides(Span { from: at, to: at.after(NEXT_SHIFT) }).await?;
         let emails = self.emails(caller).await?;
         Ok(blocking(move || {
             let views = stored.into_iter().map(|stored| {
@@ -280,7 +279,10 @@ impl Engine {
         // Whole days, so that a feed stays the same for a day.
         let today = Millis(self.now().0.div_euclid(86_400_000) * 86_400_000);
         let range = Span { from: today.before(FEED_BACK), to: today.after(FEED_AHEAD) };
-        let mut overrides = team.overrides(range).await?;
+        let mut overrides = match of {
+            Err(id) => HashMap::from([(id, team.schedule_overrides(id, range).await?)]),
+            Ok(_) => team.overrides(range).await?,
+        };
         let members = team.members().await?;
         let names: HashMap<UserId, String> = members
             .into_iter()
@@ -361,8 +363,8 @@ impl Engine {
         let on_call = if schedule.announce.is_empty() {
             None
         } else {
-            let mut overrides = team.overrides(Span { from: now, to: Millis(now.0 + 1) }).await?;
-            schedule.who(&overrides.remove(&schedule.id).unwrap_or_default(), now)
+            let soon = Span { from: now, to: Millis(now.0 + 1) };
+            schedule.who(&team.schedule_overrides(schedule.id, soon).await?, now)
         };
         let saved = match before {
             Some(before) => team.change_schedule(before, &schedule, on_call, &by).await?,
