@@ -23,7 +23,8 @@ const HISTORIES: Bounds =
 /// Each reads as much as a status page shows, and renders it.
 const PREVIEWS: Bounds = Bounds { running: 4, waiting: 256, waiting_per_key: 16, share: |_free| 1 };
 /// Each computes the shifts of all schedules of a team, on a processor of its own.
-const ON_CALL: Bounds = Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
+const ON_CALL: Bounds =
+    Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
 /// The same, for calendars, which programs read without a login.
 const CALENDARS: Bounds = Bounds { running: 1, waiting: 256, waiting_per_key: 8, share: |_free| 1 };
 const MAX_WAIT: Duration = Duration::from_secs(10);
@@ -38,8 +39,8 @@ pub(crate) struct TeamTurns {
     calendars: FairQueue<TeamId>,
 }
 
-/// Who takes the turns of previews and of shifts. A person can have many teams, and a team many service
-/// accounts, so neither gets a person or a team more turns.
+/// Who takes the turns of previews and of shifts. A person can have many teams, and a team many
+/// service accounts, so neither gets a person or a team more turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Party {
     Person(UserId),

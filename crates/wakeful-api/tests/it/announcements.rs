@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_engine::alerting::handovers::announce_due;
+use tokio_util::sync::CancellationToken;
+use wakeful_engine::alerting::handovers::{self, announce_due};
 use wakeful_engine::alerting::maintenance_clock::apply_due;
 use wakeful_testkit::{App, Client, Receiver, Setup, User, both_databases, until};
 
@@ -216,8 +217,14 @@ both_databases! {
         // A schedule without users has a gap. Without announcements, nothing is sent.
         client.post("schedule/save", &json!({"scheduleid": id, "announce": {"people": false}, "layers": []}))
             .await.ok();
-        hand_over(&app, MINUTE).await;
-        let sent = messages(&receiver, 4).await;
+        app.clock.advance(MINUTE);
+        let stop = CancellationToken::new();
+        let sent = async {
+            let sent = messages(&receiver, 4).await;
+            stop.cancel();
+            sent
+        };
+        let (sent, ()) = tokio::join!(sent, handovers::run(app.engine.clone(), stop.clone()));
         assert_eq!(sent[3].1, "[Ops] nobody is on call");
         client.post("schedule/save", &schedule(json!({"notifiers": ""}))).await.ok();
         client.post("schedule/save", &json!({"scheduleid": id, "announce": {"notifiers": ""}})).await.ok();

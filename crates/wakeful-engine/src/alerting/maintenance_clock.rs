@@ -1,6 +1,6 @@
 //! The maintenance clock: begins and ends maintenance, and announces it. Every node looks for
-//! windows that are due; the rows, in `store/alerting/maintenance_clock.rs`, decide which node applies
-//! them. Each node also follows what was recorded, here or by another node, for the monitors
+//! windows that are due; the rows, in `store/alerting/maintenance_clock.rs`, decide which node
+//! applies them. Each node also follows what was recorded, here or by another node, for the monitors
 //! that it checks: it pauses them, or checks them right away. When the loop starts, also again
 //! after a panic, it first compares all monitors that are paused with those that are to be.
 
