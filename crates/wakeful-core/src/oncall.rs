@@ -6,12 +6,13 @@ mod audited;
 
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
+use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use crate::Invalid;
-use crate::calendar::Span;
 use crate::calendar::hours::{self, DailyHours};
 use crate::calendar::zone::{Zone, date_of, day_number};
+use crate::calendar::{FOREVER, Span};
 use crate::id::{NotifierId, OverrideId, ScheduleId, TeamId, UserId};
 use crate::named_enum;
 use crate::stored_as_text::stored_as_text;
@@ -217,9 +218,14 @@ impl Layer {
             let place = usize::try_from(turn.rem_euclid(count)).ok()?;
             Some((zone.instant(self.handover(turn)), *self.users.get(place)?))
         });
-        let hours =
-            (!self.hours.is_empty()).then(|| hours::spans(&self.hours, zone, range.from, range.to));
-        Timeline { turns: turns.collect(), hours }
+        let turns: Vec<_> = turns.collect();
+        if turns.is_empty() || self.hours.is_empty() {
+            return Timeline { steps: turns.len(), turns, hours: None };
+        }
+        let days = range.to.since(range.from).as_secs() / DAY.as_secs();
+        let steps = turns.len() + self.hours.len() * (days as usize + 4);
+        let hours = hours::spans(&self.hours, zone, range.from, range.to);
+        Timeline { turns, hours: Some(hours), steps }
     }
 
     /// The layer without a user: the user on call stays until the next handover, or is the next
@@ -244,22 +250,93 @@ struct Timeline {
     turns: Vec<(Millis, UserId)>,
     /// `None`: always.
     hours: Option<Vec<Span>>,
+    /// How many turns and hours were computed.
+    steps: usize,
 }
 
 impl Timeline {
-    /// The times at which the user may change.
-    fn changes(&self) -> impl Iterator<Item = Millis> {
-        let hours = self.hours.iter().flatten().flat_map(|span| [span.from, span.to]);
-        self.turns.iter().map(|(at, _)| *at).chain(hours)
+    /// The user at a time in the range, and a later time until which that is so.
+    fn user(&self, at: Millis) -> (Option<UserId>, Millis) {
+        let begun = self.turns.partition_point(|(from, _)| *from <= at);
+        let next = self.turns.get(begun).map_or(FOREVER, |(from, _)| *from);
+        let Some((_, user)) = self.turns[..begun].last() else { return (None, next) };
+        let Some(hours) = &self.hours else { return (Some(*user), next) };
+        let begun = hours.partition_point(|span| span.from <= at);
+        match hours[..begun].last().filter(|span| span.contains(at)) {
+            Some(span) => (Some(*user), next.min(span.to)),
+            None => (None, hours.get(begun).map_or(FOREVER, |span| span.from)),
+        }
+    }
+}
+
+/// The shifts of a range while they are computed: those that take precedence first, and others
+/// only in the time that they leave.
+struct Sweep {
+    shifts: Vec<Shift>,
+    /// The time that is left, in order.
+    gaps: Vec<Span>,
+    /// How much was computed.
+    steps: usize,
+}
+
+impl Sweep {
+    /// Adds the overrides that count, each from its start.
+    fn add_overrides(&mut self, overrides: &[Override], range: Span) {
+        let overlaps = |one: &&Override| one.span.from < range.to && range.from < one.span.to;
+        let mut overrides: Vec<&Override> = overrides.iter().filter(overlaps).collect();
+        overrides.sort_unstable_by_key(|one| one.span.from);
+        self.steps += overrides.len();
+        let mut later = overrides.into_iter().peekable();
+        // The newest first.
+        let mut begun: BinaryHeap<(Millis, OverrideId, UserId, Millis)> = BinaryHeap::new();
+        self.fill(|at| {
+            while let Some(one) = later.next_if(|one| one.span.from <= at) {
+                begun.push((one.created, one.id, one.user, one.span.to));
+            }
+            while begun.peek().is_some_and(|(_, _, _, to)| *to <= at) {
+                begun.pop();
+            }
+            let next = later.peek().map_or(FOREVER, |one| one.span.from);
+            match begun.peek().copied() {
+                Some((_, id, user, to)) => {
+                    (Some(Duty { user, by: DutySource::Override(id) }), to.min(next))
+                }
+                None => (None, next),
+            }
+        });
     }
 
-    fn user(&self, at: Millis) -> Option<UserId> {
-        if let Some(hours) = &self.hours {
-            let begun = hours.partition_point(|span| span.from <= at);
-            hours[..begun].last().filter(|span| span.contains(at))?;
+    /// Divides the time that is left. `duty` returns who is on call at a time, and a later time
+    /// until which that is so.
+    fn fill(&mut self, mut duty: impl FnMut(Millis) -> (Option<Duty>, Millis)) {
+        for gap in std::mem::take(&mut self.gaps) {
+            let mut from = gap.from;
+            while from < gap.to {
+                self.steps += 1;
+                let (duty, until) = duty(from);
+                let span = Span { from, to: until.min(gap.to) };
+                match duty {
+                    Some(_) => self.shifts.push(Shift { span, duty }),
+                    None => self.gaps.push(span),
+                }
+                from = span.to;
+            }
         }
-        let begun = self.turns.partition_point(|(from, _)| *from <= at);
-        self.turns[..begun].last().map(|(_, user)| *user)
+    }
+
+    /// All shifts in order, and the number of steps.
+    fn finish(self) -> (Vec<Shift>, usize) {
+        let Self { mut shifts, gaps, steps } = self;
+        shifts.extend(gaps.into_iter().map(|span| Shift { span, duty: None }));
+        shifts.sort_unstable_by_key(|shift| shift.span.from);
+        shifts.dedup_by(|next, last| {
+            let is_same = next.duty == last.duty;
+            if is_same {
+                last.span.to = next.span.to;
+            }
+            is_same
+        });
+        (shifts, steps)
     }
 }
 
@@ -291,51 +368,55 @@ impl OnCallSchedule {
     /// Who is on call in a range: each instant belongs to one shift, and gaps are shifts without
     /// a user.
     pub fn shifts(&self, overrides: &[Override], from: Millis, to: Millis) -> Vec<Shift> {
+        self.shifts_and_steps(overrides, from, to).0
+    }
+
+    /// The same, and how many steps it took.
+    pub fn shifts_and_steps(
+        &self,
+        overrides: &[Override],
+        from: Millis,
+        to: Millis,
+    ) -> (Vec<Shift>, usize) {
         let range = Span { from, to };
-        let layers: Vec<Timeline> =
-            self.layers.iter().map(|layer| layer.timeline(&self.zone, range)).collect();
-        let overrides: Vec<&Override> =
-            overrides.iter().filter(|one| one.span.from < to && from < one.span.to).collect();
-        let mut changes = vec![from];
-        changes.extend(overrides.iter().flat_map(|one| [one.span.from, one.span.to]));
-        changes.extend(layers.iter().flat_map(Timeline::changes));
-        changes.retain(|at| range.contains(*at));
-        changes.sort_unstable();
-        changes.dedup();
-        let duty = |at| {
-            newest(overrides.iter().copied(), at).or_else(|| {
-                layers.iter().enumerate().rev().find_map(|(place, layer)| {
-                    Some(Duty { user: layer.user(at)?, by: DutySource::Layer(place) })
-                })
-            })
-        };
-        let mut shifts: Vec<Shift> = Vec::new();
-        let ends = changes.iter().copied().skip(1).chain([to]);
-        for (from, to) in changes.iter().copied().zip(ends) {
-            let duty = duty(from);
-            match shifts.last_mut() {
-                Some(last) if last.duty == duty => last.span.to = to,
-                _ => shifts.push(Shift { span: Span { from, to }, duty }),
-            }
+        let mut sweep = Sweep { shifts: Vec::new(), gaps: vec![range], steps: 0 };
+        sweep.add_overrides(overrides, range);
+        for (place, layer) in self.layers.iter().enumerate().rev() {
+            let (Some(first), Some(last)) = (sweep.gaps.first(), sweep.gaps.last()) else { break };
+            let timeline = layer.timeline(&self.zone, Span { from: first.from, to: last.to });
+            sweep.steps += timeline.steps;
+            sweep.fill(|at| {
+                let (user, until) = timeline.user(at);
+                (user.map(|user| Duty { user, by: DutySource::Layer(place) }), until)
+            });
         }
-        shifts
+        sweep.finish()
     }
 
     /// When another user, or nobody, is on call next.
     pub fn next_handover(&self, overrides: &[Override], now: Millis) -> Option<Millis> {
+        self.next_handover_within(overrides, now, HORIZON)
+    }
+
+    /// The same, if it is earlier than so long after `now`.
+    pub fn next_handover_within(
+        &self,
+        overrides: &[Override],
+        now: Millis,
+        within: Duration,
+    ) -> Option<Millis> {
         let current = self.who(overrides, now);
-        let mut span = 8 * DAY;
-        loop {
-            let shifts = self.shifts(overrides, now, now.after(span));
-            let next = shifts.iter().find(|shift| shift.user() != current);
-            if let Some(next) = next {
+        let end = now.after(within);
+        let (mut from, mut length) = (now, DAY);
+        while from < end {
+            let to = from.after(length).min(end);
+            let shifts = self.shifts(overrides, from, to);
+            if let Some(next) = shifts.iter().find(|shift| shift.user() != current) {
                 return Some(next.span.from);
             }
-            if span >= HORIZON {
-                return None;
-            }
-            span = (span * 8).min(HORIZON);
+            (from, length) = (to, length * 4);
         }
+        None
     }
 
     /// The schedule without a user who was deleted or has left the team.

@@ -1,6 +1,6 @@
 //! Operations that read or change many monitors take turns, one of each team at a time, and
-//! leave connections to the database for everyone else. Previews are expensive, so one person
-//! has one of them at a time, whatever the number of their teams.
+//! leave connections to the database for everyone else. Previews, and who is on call, are
+//! expensive, so one person has one of each at a time, whatever the number of their teams.
 
 use std::time::Duration;
 use wakeful_core::access::{UserKind, permission};
@@ -22,6 +22,11 @@ const HISTORIES: Bounds =
     Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
 /// Each reads as much as a status page shows, and renders it.
 const PREVIEWS: Bounds = Bounds { running: 4, waiting: 256, waiting_per_key: 16, share: |_free| 1 };
+/// Each computes the shifts of all schedules of a team, on a processor of its own.
+const ON_CALL: Bounds =
+    Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
+/// The same, for calendars, which programs read without a login.
+const CALENDARS: Bounds = Bounds { running: 1, waiting: 256, waiting_per_key: 8, share: |_free| 1 };
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) struct TeamTurns {
@@ -30,10 +35,12 @@ pub(crate) struct TeamTurns {
     maintenance: FairQueue<TeamId>,
     histories: FairQueue<TeamId>,
     previews: FairQueue<Party>,
+    on_call: FairQueue<Party>,
+    calendars: FairQueue<TeamId>,
 }
 
-/// Who takes the turns of previews. A person can have many teams, and a team many service
-/// accounts, so neither gets a person or a team more turns.
+/// Who takes the turns of previews and of shifts. A person can have many teams, and a team many
+/// service accounts, so neither gets a person or a team more turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Party {
     Person(UserId),
@@ -64,6 +71,8 @@ impl Default for TeamTurns {
             maintenance: FairQueue::new(MAINTENANCE),
             histories: FairQueue::new(HISTORIES),
             previews: FairQueue::new(PREVIEWS),
+            on_call: FairQueue::new(ON_CALL),
+            calendars: FairQueue::new(CALENDARS),
         }
     }
 }
@@ -76,12 +85,7 @@ impl Engine {
 
     /// The turn of an operation on many monitors.
     pub(crate) async fn bulk_turn(&self, caller: &Caller) -> Result<Turn<TeamId>> {
-        self.bulk_turn_of(caller.team()).await
-    }
-
-    /// The same for a request without a caller.
-    pub(crate) async fn bulk_turn_of(&self, team: TeamId) -> Result<Turn<TeamId>> {
-        turn(&self.0.team_turns.bulk, team).await
+        turn(&self.0.team_turns.bulk, caller.team()).await
     }
 
     /// The turn of a step of the maintenance clock.
@@ -97,6 +101,16 @@ impl Engine {
     /// The turn to read and render a preview of a status page.
     pub(crate) async fn preview_turn(&self, caller: &Caller) -> Result<Turn<Party>> {
         turn(&self.0.team_turns.previews, Party::of(caller)).await
+    }
+
+    /// The turn to compute the shifts of schedules.
+    pub(crate) async fn on_call_turn(&self, caller: &Caller) -> Result<Turn<Party>> {
+        turn(&self.0.team_turns.on_call, Party::of(caller)).await
+    }
+
+    /// The turn to compute the calendar of a team.
+    pub(crate) async fn calendar_turn(&self, team: TeamId) -> Result<Turn<TeamId>> {
+        turn(&self.0.team_turns.calendars, team).await
     }
 }
 
@@ -162,6 +176,27 @@ mod tests {
             let other = Party::new(UserKind::Person, user(number), team(99));
             let turn = turns.previews.turn(other).await;
             others.push(turn.expect("another person waits for nobody"));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_shifts_of_a_person_with_many_teams_delay_no_lists_and_nobody_else() {
+        let turns = TeamTurns::default();
+        let team = |number: u8| TeamId::new(Millis(0), [number; 10]);
+        let user = |number: u8| UserId::new(Millis(0), [number; 10]);
+        let in_team = |number: u8| Party::new(UserKind::Person, user(1), team(number));
+        let _held = turns.on_call.turn(in_team(0)).await.expect("a turn");
+        let waiting: Vec<_> =
+            (1..13).map(|number| Box::pin(turn(&turns.on_call, in_team(number)))).collect();
+        let mut waiting = futures_util::future::join_all(waiting);
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        let _other = turns.on_call.turn(person(2)).await.expect("another waits for nobody");
+        for number in 1..4 {
+            turns.lists.turn(team(number)).await.expect("lists wait for nobody");
+        }
+        let _calendar = turns.calendars.turn(team(1)).await.expect("a turn");
+        for number in 1..3 {
+            turns.bulk.turn(team(number)).await.expect("changes of many wait for nobody");
         }
     }
 

@@ -14,8 +14,10 @@ pub struct DueWork {
     pub audit_streams: bool,
     /// Mail of the service to send.
     pub mail: bool,
-    /// Maintenance windows and handovers, and what others have recorded of them.
+    /// Maintenance windows, and what others have recorded of them.
     pub maintenance: bool,
+    /// Schedules whose handovers are announced.
+    pub handovers: bool,
     /// Maintenance on status pages.
     pub incidents: bool,
     /// Events of status pages whose deliveries are to be written.
@@ -33,6 +35,7 @@ impl DueWork {
         audit_streams: true,
         mail: true,
         maintenance: true,
+        handovers: true,
         incidents: true,
         page_events: true,
         page_messages: true,
@@ -46,6 +49,7 @@ from_row!(DueWork, |row| {
         audit_streams: row.try_get("audit_streams")?,
         mail: row.try_get("mail")?,
         maintenance: row.try_get("maintenance")?,
+        handovers: row.try_get("handovers")?,
         incidents: row.try_get("incidents")?,
         page_events: row.try_get("page_events")?,
         page_messages: row.try_get("page_messages")?,
@@ -72,11 +76,11 @@ impl Store {
                          select 1 from mails
                          where next_try <= $1 and lease_until <= $1) as mail,
                      exists (select 1 from maintenances where next_at <= $1)
-                     or exists (select 1 from schedules where next_at <= $1)
                      or exists (
                          select 1 from exclusions
                          where changed >= $3 and kind = 'maintenance')
                      or exists (select 1 from exclusions where recount) as maintenance,
+                     exists (select 1 from schedules where next_at <= $1) as handovers,
                      exists (select 1 from incidents where next_at <= $1) as incidents,
                      exists (
                          select 1 from statuspage_events

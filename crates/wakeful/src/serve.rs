@@ -15,9 +15,9 @@ use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::history::compactor;
 use wakeful_engine::supervision::{exit_after_panic, restart_after_panic};
 use wakeful_engine::{
-    Engine, alerting::maintenance_clock, alerting::processor, billing, demo, janitor, mail,
-    notifications::delivery, notifications::keepalive, probes, scheduler, statuspages,
-    statuspages::auto_incidents, statuspages::snapshot_builder,
+    Engine, alerting::handovers, alerting::maintenance_clock, alerting::processor, billing, demo,
+    janitor, mail, notifications::delivery, notifications::keepalive, probes, scheduler,
+    statuspages, statuspages::auto_incidents, statuspages::snapshot_builder,
 };
 use wakeful_store::Store;
 
@@ -186,6 +186,7 @@ fn spawn_loops(
     loops.spawn("billing", billing::run);
     loops.spawn("alert_processor", processor::run);
     loops.spawn("maintenance_clock", maintenance_clock::run);
+    loops.spawn("handovers", handovers::run);
     loops.spawn("statuspage_builder", snapshot_builder::run);
     loops.spawn("statuspage_maintenance", statuspages::maintenance::run);
     loops.spawn("statuspage_fanout", statuspages::fanout::run);

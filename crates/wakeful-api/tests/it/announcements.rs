@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use wakeful_engine::alerting::handovers::{self, announce_due};
 use wakeful_engine::alerting::maintenance_clock::apply_due;
 use wakeful_testkit::{App, Client, Receiver, Setup, User, both_databases, until};
 
@@ -28,6 +30,11 @@ async fn start(setup: Setup) -> (App, User, Receiver) {
 async fn advance(app: &App, span: Duration) {
     app.clock.advance(span);
     apply_due(&app.engine).await.unwrap();
+}
+
+async fn hand_over(app: &App, span: Duration) {
+    app.clock.advance(span);
+    announce_due(&app.engine).await.unwrap();
 }
 
 /// The messages so far, once there are this many: the type and the text of each.
@@ -175,13 +182,15 @@ both_databases! {
         let refused = client.delete(&format!("notifier/{hook}/delete")).await;
         let message = text(&refused.refused(409, "notifier_linked")["message"]);
         assert!(message.contains("Ops"), "{message}");
-        advance(&app, MINUTE).await;
+        hand_over(&app, MINUTE).await;
         assert_eq!(receiver.count(), 0, "Ann was on call before");
         let earlier = (app.mails_now("ann@example.com").len(), app.mails_now("bob@example.com").len());
         // At 10:00 in UTC it is Bob's turn. Two nodes notice.
         let other = app.second_node().await;
         app.clock.advance(30 * MINUTE);
-        let (one, two) = tokio::join!(apply_due(&app.engine), apply_due(&other.engine));
+        apply_due(&app.engine).await.unwrap();
+        assert_eq!(receiver.count(), 0, "maintenance does not wait for handovers");
+        let (one, two) = tokio::join!(announce_due(&app.engine), announce_due(&other.engine));
         one.unwrap();
         two.unwrap();
         other.stop().await;
@@ -199,21 +208,27 @@ both_databases! {
         // An override takes effect at once, and so does its end.
         let body = json!({"userid": ann.userid, "starts": "2026-11-15T10:00:00Z", "ends": "2026-11-15T12:00:00Z"});
         let replacement = client.post(&format!("schedule/{id}/override"), &body).await.ok();
-        advance(&app, MINUTE).await;
+        hand_over(&app, MINUTE).await;
         client.delete(&format!("override/{}/delete", text(&replacement["overrideid"]))).await.ok();
-        advance(&app, MINUTE).await;
+        hand_over(&app, MINUTE).await;
         let sent = messages(&receiver, 3).await;
         assert!(sent[1].1.starts_with("[Ops] ann@example.com is on call until 2026-11-15 13:00"), "{sent:?}");
         assert!(sent[2].1.starts_with("[Ops] bob@example.com is on call until 2026-11-16 11:00"), "{sent:?}");
         // A schedule without users has a gap. Without announcements, nothing is sent.
         client.post("schedule/save", &json!({"scheduleid": id, "announce": {"people": false}, "layers": []}))
             .await.ok();
-        advance(&app, MINUTE).await;
-        let sent = messages(&receiver, 4).await;
+        app.clock.advance(MINUTE);
+        let stop = CancellationToken::new();
+        let sent = async {
+            let sent = messages(&receiver, 4).await;
+            stop.cancel();
+            sent
+        };
+        let (sent, ()) = tokio::join!(sent, handovers::run(app.engine.clone(), stop.clone()));
         assert_eq!(sent[3].1, "[Ops] nobody is on call");
         client.post("schedule/save", &schedule(json!({"notifiers": ""}))).await.ok();
         client.post("schedule/save", &json!({"scheduleid": id, "announce": {"notifiers": ""}})).await.ok();
-        advance(&app, 24 * 60 * MINUTE).await;
+        hand_over(&app, 24 * 60 * MINUTE).await;
         until("no more messages", async || {
             let list = client.get(&format!("notifier/{hook}/deliveries")).await.ok();
             let all = list["deliveries"].as_array().unwrap();

@@ -2,7 +2,7 @@
 //! ends are local times: a night from 22:00 to 06:00 is seven or nine hours long when the clocks
 //! change.
 
-use jiff::civil::Weekday;
+use jiff::civil::{Date, Weekday};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -17,6 +17,7 @@ use crate::time::Millis;
 pub const MAX_SPANS: usize = 14;
 
 const MINUTES_PER_DAY: u16 = 24 * 60;
+const DAY_MILLIS: i64 = 86_400_000;
 /// A week, and a day for clock changes: what lasts longer never ends.
 const HORIZON_DAYS: i64 = 9;
 
@@ -109,31 +110,60 @@ impl DailyHours {
     }
 
     /// The span that begins on a local day, if there is one.
-    fn on(&self, day: i64, zone: &Zone) -> Option<Span> {
-        let weekday = Day::of(date_of(day).weekday());
-        if !self.days.is_empty() && !self.days.contains(&weekday) {
+    fn on(&self, day: &LocalDay, next: &LocalDay) -> Option<Span> {
+        if !self.days.is_empty() && !self.days.contains(&Day::of(day.date.weekday())) {
             return None;
         }
+        let instant = |minutes: u16| match minutes.checked_sub(MINUTES_PER_DAY) {
+            Some(minutes) => next.instant(minutes),
+            None => day.instant(minutes),
+        };
         let until = if self.to < self.from { self.to.0 + MINUTES_PER_DAY } else { self.to.0 };
-        let span = Span { from: instant(zone, day, self.from.0), to: instant(zone, day, until) };
+        let span = Span { from: instant(self.from.0), to: instant(until) };
         (span.from < span.to).then_some(span)
     }
 }
 
-/// The instant so many minutes of local time after the beginning of a day.
-fn instant(zone: &Zone, day: i64, minutes: u16) -> Millis {
-    let date = date_of(day + i64::from(minutes / MINUTES_PER_DAY));
-    let minutes = minutes % MINUTES_PER_DAY;
-    let part = |number: u16| i8::try_from(number).unwrap_or_default();
-    zone.instant(date.at(part(minutes / 60), part(minutes % 60), 0, 0))
+/// A local day.
+struct LocalDay<'a> {
+    date: Date,
+    zone: &'a Zone,
+    /// Its beginning, if the clock does not change on it and that is known.
+    midnight: Option<i64>,
+}
+
+impl<'a> LocalDay<'a> {
+    /// For few times of the day.
+    fn new(day: i64, zone: &'a Zone) -> Self {
+        Self { date: date_of(day), zone, midnight: None }
+    }
+
+    /// For many times of the day.
+    fn computed(day: i64, zone: &'a Zone) -> Self {
+        let date = date_of(day);
+        let offset = zone.offset_of_day(date);
+        let midnight = offset.map(|offset| day_number(date) * DAY_MILLIS - offset);
+        Self { date, zone, midnight }
+    }
+
+    /// The instant so many minutes of local time after its beginning.
+    fn instant(&self, minutes: u16) -> Millis {
+        if let Some(midnight) = self.midnight {
+            return Millis(midnight + i64::from(minutes) * 60_000);
+        }
+        let part = |number: u16| i8::try_from(number).unwrap_or_default();
+        self.zone.instant(self.date.at(part(minutes / 60), part(minutes % 60), 0, 0))
+    }
 }
 
 /// Whether a time is within these hours.
 pub fn contains(hours: &[DailyHours], zone: &Zone, at: Millis) -> bool {
     let day = day_number(zone.local(at).date());
-    let spans =
-        hours.iter().flat_map(|one| (day - 2..=day + 1).filter_map(|day| one.on(day, zone)));
-    spans.into_iter().any(|span| span.contains(at))
+    let days: Vec<LocalDay> = (day - 2..=day + 2).map(|day| LocalDay::new(day, zone)).collect();
+    let mut spans = hours
+        .iter()
+        .flat_map(|one| days.windows(2).filter_map(|pair| one.on(&pair[0], &pair[1])));
+    spans.any(|span| span.contains(at))
 }
 
 /// The spans that overlap a range, in order; those that overlap or follow each other without a
@@ -141,9 +171,11 @@ pub fn contains(hours: &[DailyHours], zone: &Zone, at: Millis) -> bool {
 pub fn spans(hours: &[DailyHours], zone: &Zone, from: Millis, to: Millis) -> Vec<Span> {
     let first = day_number(zone.local(from).date()) - 2;
     let last = day_number(zone.local(to).date()) + 1;
+    let days: Vec<LocalDay> =
+        (first..=last + 1).map(|day| LocalDay::computed(day, zone)).collect();
     let mut spans: Vec<Span> = hours
         .iter()
-        .flat_map(|one| (first..=last).filter_map(|day| one.on(day, zone)))
+        .flat_map(|one| days.windows(2).filter_map(|pair| one.on(&pair[0], &pair[1])))
         .filter(|span| span.to > from && span.from < to)
         .collect();
     spans.sort_unstable();
@@ -210,6 +242,35 @@ mod tests {
             assert_eq!(end(&night, &berlin(), at(evening)), Some(at(morning)));
             let span = spans(&night, &berlin(), at(evening), at(morning))[0];
             assert_eq!(span.to.since(span.from).as_secs(), length * 3_600);
+        }
+    }
+
+    /// `spans` computes the offset of a day once, and `contains` that of each time.
+    #[test]
+    fn spans_around_clock_changes_are_what_the_hours_contain() {
+        let all = [
+            hours(&[], "01:30", "02:30"),
+            hours(&[Day::Sunday], "00:00", "03:00"),
+            hours(&[Day::Friday, Day::Saturday], "22:45", "00:15"),
+            hours(&[Day::Thursday], "23:30", "24:00"),
+        ];
+        // A few days before each change.
+        for (zone, from) in [
+            ("Europe/Berlin", "2026-03-25T00:00:00Z"),
+            ("Europe/Berlin", "2026-10-21T00:00:00Z"),
+            ("America/Havana", "2026-03-04T00:00:00Z"),
+            ("America/Havana", "2026-10-28T00:00:00Z"),
+            ("Australia/Lord_Howe", "2026-04-01T00:00:00Z"),
+            ("Australia/Lord_Howe", "2026-09-30T00:00:00Z"),
+            ("Pacific/Apia", "2011-12-26T00:00:00Z"),
+        ] {
+            let (zone, from) = (Zone::parse(zone).expect("a zone"), at(from));
+            let spans = spans(&all, &zone, from, Millis(from.0 + 10 * DAY_MILLIS));
+            for quarter in 0..10 * 96 {
+                let at = Millis(from.0 + quarter * 900_000);
+                let inside = spans.iter().any(|span| span.contains(at));
+                assert_eq!(inside, contains(&all, &zone, at), "{} at {at}", zone.name());
+            }
         }
     }
 

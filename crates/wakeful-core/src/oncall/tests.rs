@@ -282,3 +282,112 @@ fn shifts_cover_every_instant_once_and_agree_with_who() {
 fn shifts_cover_every_instant_once_and_agree_with_who_10_000_times() {
     run(10_000);
 }
+
+/// Checks many overrides and hours against the plain definition, `duty`, at random times, and the
+/// shifts of the parts of a range against those of the whole.
+fn compare(cases: u32) {
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let zones = prop::sample::select(vec!["UTC", "Europe/Berlin", "America/Havana"]);
+    let layers = prop::collection::vec(any_layer(), 0..10);
+    // Many begin, end or were created at the same time, and many do not overlap the range.
+    let override_ = (-40..40_i64, -2..60_i64, 0..4_i64, 1..6_u8);
+    let overrides = prop::collection::vec(override_, 0..80);
+    let times = prop::collection::vec(0..20 * 86_400_000_i64, 1..30);
+    let case = (zones, layers, overrides, 0..7_000_i64, times);
+    let check = |(zone, layers, overrides, day, times): (&str, Vec<Layer>, Vec<_>, i64, Vec<i64>)| {
+        let ops = schedule(zone, layers);
+        let from = Millis((18_262 + day) * 86_400_000 + 12 * 3_600_000);
+        let to = from.after(20 * DAY);
+        let overrides: Vec<Override> = (0..)
+            .zip(overrides)
+            .map(|(number, (start, length, created, of)): (u8, (i64, i64, i64, u8))| {
+                let starts = Millis(from.0 + start * 12 * 3_600_000);
+                Override {
+                    id: OverrideId::new(Millis(0), [number; 10]),
+                    user: user(of),
+                    span: Span { from: starts, to: Millis(starts.0 + length * 6 * 3_600_000) },
+                    created: Millis(created),
+                }
+            })
+            .collect();
+        let shifts = ops.shifts(&overrides, from, to);
+        for time in times {
+            let at = Millis(from.0 + time);
+            let shift = shifts.iter().find(|shift| shift.span.contains(at));
+            let shift = shift.expect("every instant has a shift");
+            prop_assert_eq!(ops.duty(&overrides, at), shift.duty, "at {}", at);
+            prop_assert_eq!(ops.who(&overrides, at), shift.user(), "at {}", at);
+            let mut parts = ops.shifts(&overrides, from, at);
+            parts.extend(ops.shifts(&overrides, at, to));
+            parts.dedup_by(|next, last| {
+                let is_same = next.duty == last.duty;
+                if is_same {
+                    last.span.to = next.span.to;
+                }
+                is_same
+            });
+            prop_assert_eq!(&parts, &shifts, "in parts at {}", at);
+        }
+        let current = ops.who(&overrides, from);
+        let next = shifts.iter().find(|shift| shift.user() != current).map(|shift| shift.span.from);
+        prop_assert_eq!(ops.next_handover_within(&overrides, from, 20 * DAY), next);
+        Ok(())
+    };
+    runner.run(&case, check).expect("agrees");
+}
+
+#[test]
+fn shifts_of_many_overrides_and_hours_agree_with_who_at_random_times() {
+    compare(40);
+}
+
+#[test]
+#[ignore = "3,000 cases; run it in release"]
+fn shifts_of_many_overrides_and_hours_agree_with_who_at_random_times_3_000_times() {
+    compare(3_000);
+}
+
+/// Layers with as many hours as possible, all with the same user.
+fn busy_layers(count: u32) -> Vec<Layer> {
+    let busy = |number: u32| {
+        let hours = (0..14)
+            .map(|hour| hours(&[], &format!("{hour:02}:{number:02}"), &format!("{hour:02}:30")))
+            .collect();
+        Layer { hours, ..layer(&[1], "2026-01-01T00:00", 1, Unit::Day) }
+    };
+    (0..count).map(busy).collect()
+}
+
+#[test]
+fn hidden_layers_and_overlapping_overrides_take_few_steps() {
+    let from = at("2026-06-01T00:00:00Z");
+    let to = from.after(MAX_RANGE);
+    let overrides: Vec<Override> = (0..MAX_OVERRIDES)
+        .map(|number| {
+            let number = i64::try_from(number).expect("small");
+            let starts = Millis(from.0 + number * 60_000);
+            let random = (u128::try_from(number).expect("small") << 48).to_be_bytes();
+            Override {
+                id: OverrideId::new(Millis(0), random[..10].try_into().expect("ten bytes")),
+                user: user(2),
+                span: Span { from: starts, to: starts.after(90 * DAY) },
+                created: Millis(-number),
+            }
+        })
+        .collect();
+    let mut layers = busy_layers(9);
+    layers.push(layer(&[3], "2026-01-01T00:00", 1, Unit::Week));
+    let hidden = schedule("Europe/Berlin", layers);
+    let (_, steps) = hidden.shifts_and_steps(&overrides, from, to);
+    assert!((MAX_OVERRIDES..4 * MAX_OVERRIDES).contains(&steps), "{steps}");
+    let (_, steps) = hidden.shifts_and_steps(&[], from, to);
+    assert!(steps < 100, "{steps}");
+    // Those that are not hidden are computed once.
+    let visible = schedule("Europe/Berlin", busy_layers(10));
+    let (_, steps) = visible.shifts_and_steps(&[], from, to);
+    assert!((10 * 14 * 93..100_000).contains(&steps), "{steps}");
+}

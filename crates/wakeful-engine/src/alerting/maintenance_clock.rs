@@ -1,6 +1,6 @@
-//! The maintenance clock: begins and ends maintenance, and announces it and handovers. Every node looks for windows that
-//! are due; the rows, in `store/alerting/maintenance_clock.rs`, decide which node applies
-//! them. Each node also follows what was recorded, here or by another node, for the monitors
+//! The maintenance clock: begins and ends maintenance, and announces it. Every node looks for
+//! windows that are due; the rows, in `store/alerting/maintenance_clock.rs`, decide which node
+//! applies them. Each node also follows what was recorded, here or by another node, for the monitors
 //! that it checks: it pauses them, or checks them right away. When the loop starts, also again
 //! after a panic, it first compares all monitors that are paused with those that are to be.
 
@@ -12,13 +12,11 @@ use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::time::Millis;
 use wakeful_store::ChangedCover;
 
-use super::handovers::announce_handovers;
 use crate::due_work::{DueWorkReader, POLL_INTERVAL};
 use crate::notifications::delivery::survive::survived;
 use crate::{Engine, Event, Result, failpoint};
 
 const TEAM_BATCH: u32 = 100;
-const SCHEDULE_BATCH: u32 = 100;
 /// The steps that one team gets before the next.
 const MAX_STEPS: usize = 50;
 /// The steps in which something else changes the monitors or windows before one leaves the rest
@@ -76,8 +74,7 @@ fn log_failure(done: &Result<()>) -> bool {
     done.is_ok()
 }
 
-/// Applies the windows that are due, team by team, and announces handovers. A team that fails
-/// does not delay the others.
+/// Applies the windows that are due, team by team. A team that fails does not delay the others.
 pub async fn apply_due(engine: &Engine) -> Result<()> {
     let now = engine.now();
     for team in engine.store().teams_with_due_maintenance(now, TEAM_BATCH).await? {
@@ -91,7 +88,7 @@ pub async fn apply_due(engine: &Engine) -> Result<()> {
             }
         }
     }
-    announce_handovers(engine, now, SCHEDULE_BATCH).await
+    Ok(())
 }
 
 /// Counts heartbeats again that were compacted before their exclusion was recorded.

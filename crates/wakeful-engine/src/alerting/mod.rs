@@ -1,13 +1,13 @@
 //! Alerts: what users do with them, and the processor that decides who is notified. Maintenance
-//! windows, and the clock that applies them. Escalation policies, on-call schedules, routing and
-//! contact rules: the recipients of alerts.
+//! windows, and the clock that applies them. Escalation policies, on-call schedules, handovers,
+//! routing and contact rules: the recipients of alerts.
 
 pub mod action_links;
 pub mod alerts;
 pub(crate) mod backlog;
 pub(crate) mod contacts;
 mod decide;
-mod handovers;
+pub mod handovers;
 pub mod maintenance_clock;
 pub(crate) mod maintenances;
 pub(crate) mod policies;

@@ -30,9 +30,10 @@ const SHOWN: Duration = Duration::from_secs(28 * 86_400);
 /// The times that shifts can be computed for: the years 2000 to 2199.
 pub(super) const COMPUTED: Span =
     Span { from: Millis(946_684_800_000), to: Millis(7_258_118_400_000) };
-/// About the most shifts of all users that are computed for a feed. A team with more sees the
-/// next ones.
+/// About the most shifts of all users that are computed for a feed, and the most steps that it
+/// takes. A team with more sees the next ones.
 const MAX_FEED_SHIFTS: usize = 20_000;
+const MAX_FEED_STEPS: usize = 300_000;
 const MAX_FEED_EVENTS: usize = 4_000;
 /// Shifts are computed for this time first, and for longer times only as far as needed.
 const FIRST_PART: Duration = Duration::from_secs(86_400);
@@ -100,7 +101,7 @@ impl Engine {
         from: Option<Millis>,
         to: Option<Millis>,
     ) -> Result<(ScheduleView, ShiftsView)> {
-        let _turn = self.list_turn(caller).await?;
+        let _turn = self.on_call_turn(caller).await?;
         let stored = self.stored_schedule(caller, id).await?;
         let from = from.unwrap_or_else(|| self.now());
         let to = to.unwrap_or_else(|| from.after(SHOWN));
@@ -112,8 +113,7 @@ impl Engine {
             return Err(refused("from", "must be in the years 2000 to 2199"));
         }
         let team = self.store().team(caller.team_access());
-        let mut overrides = team.overrides(Span { from, to }).await?;
-        let overrides = overrides.remove(&id).unwrap_or_default();
+        let overrides = team.schedule_overrides(id, Span { from, to }).await?;
         let schedule = stored.schedule.clone();
         let shifts = {
             let overrides = overrides.clone();
@@ -129,7 +129,7 @@ impl Engine {
         caller: &Authorized<permission::View>,
         at: Option<Millis>,
     ) -> Result<Vec<OnCallView>> {
-        let _turn = self.list_turn(caller).await?;
+        let _turn = self.on_call_turn(caller).await?;
         let at = at.unwrap_or_else(|| self.now());
         if !COMPUTED.contains(at) {
             let why = "must be in the years 2000 to 2199".to_owned();
@@ -140,7 +140,7 @@ impl Engine {
         if stored.is_empty() {
             return Ok(Vec::new());
         }
-        let mut overrides = team.overrides(Span { from: at, to: FOREVER }).await?;
+        let mut overrides = team.overrides(Span { from: at, to: at.after(NEXT_SHIFT) }).await?;
         let emails = self.emails(caller).await?;
         Ok(blocking(move || {
             let views = stored.into_iter().map(|stored| {
@@ -270,7 +270,7 @@ impl Engine {
             FeedOwner::User(team, user) => (team, Ok(user)),
         };
         self.count_attempt(&self.calendar_limit(team)).await?;
-        let _turn = self.bulk_turn_of(team).await?;
+        let _turn = self.calendar_turn(team).await?;
         let team = self.store().team(&TeamAccess::whole(team));
         let mut schedules = team.schedules().await?;
         if let Err(id) = of {
@@ -279,7 +279,10 @@ impl Engine {
         // Whole days, so that a feed stays the same for a day.
         let today = Millis(self.now().0.div_euclid(86_400_000) * 86_400_000);
         let range = Span { from: today.before(FEED_BACK), to: today.after(FEED_AHEAD) };
-        let mut overrides = team.overrides(range).await?;
+        let mut overrides = match of {
+            Err(id) => HashMap::from([(id, team.schedule_overrides(id, range).await?)]),
+            Ok(_) => team.overrides(range).await?,
+        };
         let members = team.members().await?;
         let names: HashMap<UserId, String> = members
             .into_iter()
@@ -360,8 +363,8 @@ impl Engine {
         let on_call = if schedule.announce.is_empty() {
             None
         } else {
-            let mut overrides = team.overrides(Span { from: now, to: Millis(now.0 + 1) }).await?;
-            schedule.who(&overrides.remove(&schedule.id).unwrap_or_default(), now)
+            let soon = Span { from: now, to: Millis(now.0 + 1) };
+            schedule.who(&team.schedule_overrides(schedule.id, soon).await?, now)
         };
         let saved = match before {
             Some(before) => team.change_schedule(before, &schedule, on_call, &by).await?,
@@ -398,9 +401,12 @@ fn on_call(
     at: Millis,
     emails: &HashMap<UserId, String>,
 ) -> OnCallView {
-    let mut length = FIRST_PART;
-    let (shifts, user, until) = loop {
-        let shifts = schedule.shifts(overrides, at, at.after(length));
+    let end = at.after(NEXT_SHIFT);
+    let (mut shifts, mut to, mut length) = (Vec::new(), at, FIRST_PART);
+    let (user, until) = loop {
+        let from = to;
+        to = from.after(length).min(end);
+        append(&mut shifts, schedule.shifts(overrides, from, to));
         let user = shifts.first().and_then(Shift::user);
         let same = shifts.iter().take_while(|shift| shift.user() == user);
         let until = same.last().map_or(at, |shift| shift.span.to);
@@ -408,13 +414,13 @@ fn on_call(
         let last = shifts.iter().map(|shift| shift.span.from).max().unwrap_or(at);
         let is_next =
             |shift: &Shift| (until..last).contains(&shift.span.from) && shift.duty.is_some();
-        if length >= NEXT_SHIFT || shifts.iter().any(is_next) {
-            break (shifts, user, until);
+        if to >= end || shifts.iter().any(is_next) {
+            break (user, until);
         }
-        length = (length * 4).min(NEXT_SHIFT);
+        length *= 4;
     };
     // The end of the range is not the end of the shift.
-    let until = if until == at.after(NEXT_SHIFT) { FOREVER } else { until };
+    let until = if until == end { FOREVER } else { until };
     let now = Shift {
         span: Span { from: at, to: until },
         duty: shifts.first().and_then(|shift| shift.duty),
@@ -431,36 +437,36 @@ fn on_call(
 }
 
 /// The shifts of each schedule in a range: first those from today on, part by part, then the
-/// earlier ones, until there are too many.
+/// earlier ones, until there are too many or they took too many steps.
 fn feed_shifts(
     schedules: &[(OnCallSchedule, Vec<Override>)],
     range: Span,
     today: Millis,
 ) -> Vec<Vec<Shift>> {
     let mut found: Vec<Vec<Shift>> = vec![Vec::new(); schedules.len()];
-    let mut count = 0;
+    let (mut count, mut steps) = (0, 0);
     let (mut from, mut length) = (today, FIRST_PART);
-    while from < range.to && count < MAX_FEED_SHIFTS {
+    while from < range.to && count < MAX_FEED_SHIFTS && steps < MAX_FEED_STEPS {
         let to = from.after(length).min(range.to);
         for ((schedule, overrides), found) in schedules.iter().zip(&mut found) {
-            let shifts = schedule.shifts(overrides, from, to);
+            let (shifts, taken) = schedule.shifts_and_steps(overrides, from, to);
             count += shifts.len();
+            steps += taken;
             append(found, shifts);
         }
         (from, length) = (to, length * 2);
     }
-    if count < MAX_FEED_SHIFTS {
-        let (mut to, mut length) = (today, FIRST_PART);
-        while to > range.from && count < MAX_FEED_SHIFTS {
-            let from = to.before(length).max(range.from);
-            for ((schedule, overrides), found) in schedules.iter().zip(&mut found) {
-                let mut shifts = schedule.shifts(overrides, from, to);
-                count += shifts.len();
-                append(&mut shifts, std::mem::take(found));
-                *found = shifts;
-            }
-            (to, length) = (from, length * 2);
+    let (mut to, mut length) = (today, FIRST_PART);
+    while to > range.from && count < MAX_FEED_SHIFTS && steps < MAX_FEED_STEPS {
+        let from = to.before(length).max(range.from);
+        for ((schedule, overrides), found) in schedules.iter().zip(&mut found) {
+            let (mut shifts, taken) = schedule.shifts_and_steps(overrides, from, to);
+            count += shifts.len();
+            steps += taken;
+            append(&mut shifts, std::mem::take(found));
+            *found = shifts;
         }
+        (to, length) = (from, length * 2);
     }
     found
 }
@@ -588,11 +594,47 @@ mod tests {
     }
 
     #[test]
+    fn a_feed_that_takes_many_steps_is_bounded_and_begins_today() {
+        let noon: DailyHours =
+            serde_json::from_str(r#"{"from":"12:00","to":"12:01"}"#).expect("hours");
+        // Each of them has one shift a day.
+        let busy = || {
+            let (mut one, overrides) = schedule(10, 0);
+            for layer in &mut one.layers {
+                layer.hours = vec![noon.clone(); 14];
+            }
+            (one, overrides)
+        };
+        let one = busy();
+        let whole = one.0.shifts(&one.1, RANGE.from, RANGE.to);
+        assert_eq!(feed_shifts(&[one], RANGE, TODAY), [whole]);
+        let many: Vec<_> = (0..50).map(|_| busy()).collect();
+        let shifts = feed_shifts(&many, RANGE, TODAY);
+        let count: usize = shifts.iter().map(Vec::len).sum();
+        assert!(count < MAX_FEED_SHIFTS, "{count}");
+        for shifts in &shifts {
+            assert_eq!(shifts[0].span.from, TODAY);
+            let end = shifts[shifts.len() - 1].span.to;
+            assert!(TODAY.after(7 * FIRST_PART) <= end && end < RANGE.to, "{end}");
+        }
+    }
+
+    #[test]
     fn the_next_shift_is_found_in_parts() {
         for (layers, hours) in [(1, 1), (2, 2), (3, 0), (10, 7)] {
             for hour in 0..30 {
                 let at = Millis(TODAY.0 + hour * 3_600_000);
-                let (schedule, overrides) = schedule(layers, hours);
+                let (schedule, mut overrides) = schedule(layers, hours);
+                // Of the day before, of the next week, and of one at the end of the range.
+                for day in [-1, 6, 89].into_iter().filter(|_| hour % 2 == 1) {
+                    let from = Millis(TODAY.0 + day * 86_400_000 + 5 * 3_600_000);
+                    overrides.push(Override {
+                        id: OverrideId::new(from, [1; 10]),
+                        user: UserId::new(Millis(0), [9; 10]),
+                        span: Span { from, to: from.after(FIRST_PART) },
+                        created: TODAY,
+                    });
+                }
                 let whole = schedule.shifts(&overrides, at, at.after(NEXT_SHIFT));
                 let view = on_call(schedule, &overrides, at, &HashMap::new());
                 let user = whole[0].user();

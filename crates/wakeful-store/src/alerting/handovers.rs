@@ -1,5 +1,5 @@
-//! The schedules whose handovers are announced: which of them the maintenance clock has to look at,
-//! and what it writes. Several nodes may look at the same one; the first that writes counts.
+//! The schedules whose handovers are announced: which of them have to be looked at, and what is
+//! written. Several nodes may look at the same one; the first that writes counts.
 
 use uuid::Uuid;
 use wakeful_core::id::{NotifierId, ScheduleId, UserId};
@@ -13,7 +13,7 @@ use super::schedules::{StoredSchedule, columns};
 use crate::dialect::{Tx, from_row, read, within};
 use crate::{Result, Store};
 
-/// A schedule that the maintenance clock has to look at.
+/// A schedule that has to be looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueSchedule {
     pub schedule: OnCallSchedule,
@@ -41,14 +41,16 @@ from_row!(DueSchedule, |row| {
 });
 
 impl Store {
-    /// The schedules whose handovers are announced and that have to be looked at, the longest
-    /// overdue first.
+    /// The schedules whose handovers are announced and that have to be looked at. The teams take
+    /// turns, each with the longest overdue first.
     pub async fn due_schedules(&self, now: Millis, limit: u32) -> Result<Vec<DueSchedule>> {
         Ok(read!(self, |db| {
             sqlx::query_as(concat!(
                 "select ",
                 columns!(),
-                ", on_call from schedules where next_at <= $1 order by next_at, id limit $2"
+                ", on_call from schedules where next_at <= $1
+                 order by row_number() over (partition by team_id order by next_at, id), next_at, id
+                 limit $2"
             ))
             .bind(now.0)
             .bind(i64::from(limit))
@@ -109,7 +111,7 @@ impl Store {
     }
 }
 
-/// Makes the maintenance clock look at a schedule whose handovers are announced.
+/// Makes the loop of handovers look at a schedule whose handovers are announced.
 pub(super) async fn look_at_schedule(tx: &mut Tx, id: ScheduleId, now: Millis) -> Result<()> {
     within!(*tx, |db| {
         sqlx::query(

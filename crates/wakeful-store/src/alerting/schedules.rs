@@ -146,6 +146,31 @@ impl Store {
         Ok(by_schedule)
     }
 
+    /// The overrides of one of a team's schedules that overlap a range.
+    pub async fn overrides_of_schedule(
+        &self,
+        team: TeamId,
+        schedule: ScheduleId,
+        range: Span,
+    ) -> Result<Vec<Override>> {
+        let rows: Vec<StoredOverride> = read!(self, |db| {
+            sqlx::query_as(
+                "select o.id, o.schedule_id, o.user_id, o.starts, o.ends, o.created
+                 from schedules s
+                 join overrides o on o.schedule_id = s.id
+                 where s.id = $1 and s.team_id = $2 and o.ends > $3 and o.starts < $4
+                 order by o.id",
+            )
+            .bind(schedule.uuid())
+            .bind(team.uuid())
+            .bind(range.from.0)
+            .bind(range.to.0)
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(rows.into_iter().map(|row| row.replacement).collect())
+    }
+
     /// The owner of the calendar feed with this token. That of a user does not work while the
     /// member or the account is suspended.
     pub async fn feed_owner(&self, digest: Digest) -> Result<Option<FeedOwner>> {
@@ -197,6 +222,11 @@ impl TeamStore<'_> {
     /// The overrides of the team's schedules that overlap a range.
     pub async fn overrides(&self, range: Span) -> Result<HashMap<ScheduleId, Vec<Override>>> {
         self.store.overrides_of(self.team, range).await
+    }
+
+    /// The overrides of one of the team's schedules that overlap a range.
+    pub async fn schedule_overrides(&self, id: ScheduleId, range: Span) -> Result<Vec<Override>> {
+        self.store.overrides_of_schedule(self.team, id, range).await
     }
 
     pub async fn add_schedule(
@@ -441,7 +471,7 @@ impl TeamStore<'_> {
     }
 }
 
-/// When the maintenance clock looks at a schedule that is saved now.
+/// When a schedule that is saved now is looked at for handovers.
 fn next_look(schedule: &OnCallSchedule, now: Millis) -> Option<i64> {
     (!schedule.announce.is_empty()).then_some(now.0)
 }
@@ -494,7 +524,7 @@ pub(crate) async fn leave_schedules(
     now: Millis,
 ) -> Result<()> {
     let all: Vec<StoredSchedule> = within!(*tx, |db| {
-        // The maintenance clock, which does not lock the team, must not change one meanwhile.
+        // The loop of handovers, which does not lock the team, must not change one meanwhile.
         sqlx::query("update schedules set revision = revision where team_id = $1")
             .bind(team.uuid())
             .execute(&mut *db)

@@ -5,11 +5,14 @@ use std::time::Duration;
 use wakeful_core::calendar::zone::Zone;
 use wakeful_core::calendar::{Rule, Schedule, Start};
 use wakeful_core::cluster::slot::LEASE_DURATION;
-use wakeful_core::id::{MailId, MaintenanceId, NodeId, NotifierId, TeamId, UserId};
+use wakeful_core::id::{MailId, MaintenanceId, NodeId, NotifierId, ScheduleId, TeamId, UserId};
 use wakeful_core::maintenance::{Announce, Window};
+use wakeful_core::oncall::{Handover, OnCallSchedule};
 use wakeful_core::selector::{Selector, SelectorParts};
 use wakeful_core::time::Millis;
-use wakeful_store::{DueWork, Mail, Node, SaveWindowOutcome, Store, StreamTime};
+use wakeful_store::{
+    DueWork, HandoverRecord, Mail, Node, SaveScheduleOutcome, SaveWindowOutcome, Store, StreamTime,
+};
 use wakeful_testkit::{Database, DatabaseKind, process_alerts, system, whole};
 
 use crate::fixture::{NOW, monitor, next, notifier, team};
@@ -21,6 +24,7 @@ pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 on_both! {
     an_announcement_waits_while_a_node_of_another_version_runs => waits;
     one_read_finds_what_is_due => finds_what_is_due;
+    teams_take_turns_with_handovers => takes_turns_with_handovers;
 }
 
 /// It covers all monitors from 30 to 40 minutes after `NOW`.
@@ -103,6 +107,7 @@ async fn finds_what_is_due(store: Store) {
         audit_streams: false,
         mail: false,
         maintenance: false,
+        handovers: false,
         incidents: false,
         page_events: false,
         page_messages: false,
@@ -142,6 +147,11 @@ async fn finds_what_is_due(store: Store) {
     process_alerts(&store, NOW).await;
     assert_eq!(due_at(NOW).await, NOTHING);
 
+    let id = add_schedule(&store, team, NOW).await;
+    assert_eq!(due_at(NOW).await, DueWork { handovers: true, ..NOTHING });
+    look_again(&store, id, NOW.after(90 * MINUTE)).await;
+    assert_eq!(due_at(NOW).await, NOTHING, "until the next handover");
+
     let saver = UserId::new(NOW, next());
     let window = window(team, hook);
     let added = store.team(&whole(team)).add_maintenance(&window, &system(), saver).await;
@@ -155,6 +165,50 @@ async fn finds_what_is_due(store: Store) {
     let applied = due_at(started).await;
     assert!(applied.maintenance, "other nodes follow what was recorded");
     assert!(!due_at(started.after(2 * MINUTE)).await.maintenance, "until it ends");
+}
+
+/// A schedule without layers whose handovers are announced, saved at a time.
+async fn add_schedule(store: &Store, team: TeamId, saved: Millis) -> ScheduleId {
+    let schedule = OnCallSchedule {
+        id: ScheduleId::new(saved, next()),
+        team,
+        name: "Ops".into(),
+        zone: Zone::utc(),
+        layers: Vec::new(),
+        announce: Handover { notifiers: Vec::new(), people: true },
+        created: saved,
+        modified: saved,
+    };
+    let added = store.team(&whole(team)).add_schedule(&schedule, None, &system()).await;
+    assert_eq!(added.expect("added"), SaveScheduleOutcome::Done);
+    schedule.id
+}
+
+/// Notes that nothing has changed in a schedule that is due, and when it is due next.
+async fn look_again(store: &Store, id: ScheduleId, next_at: Millis) {
+    let due = store.due_schedules(NOW, 100).await.expect("read");
+    let due = due.iter().find(|due| due.schedule.id == id).expect("due");
+    let record = HandoverRecord { due, on_call: None, next_at, announcement: None };
+    assert!(store.write_handover(record, NOW).await.expect("written"));
+}
+
+async fn takes_turns_with_handovers(store: Store) {
+    let (busy, other) = (team(&store).await, team(&store).await);
+    for seconds in (10..60).rev() {
+        add_schedule(&store, busy, NOW.before(Duration::from_secs(seconds))).await;
+    }
+    let second = add_schedule(&store, other, NOW.before(Duration::from_secs(5))).await;
+    let first = add_schedule(&store, other, NOW.before(Duration::from_secs(20))).await;
+    let due = async || {
+        let due = store.due_schedules(NOW, 3).await.expect("read");
+        due.iter().map(|due| (due.schedule.team, due.schedule.id)).collect::<Vec<_>>()
+    };
+    let found = due().await;
+    let teams: Vec<TeamId> = found.iter().map(|(team, _)| *team).collect();
+    assert_eq!(teams, [busy, other, busy]);
+    assert_eq!(found[1].1, first, "the longest overdue");
+    look_again(&store, first, NOW.after(MINUTE)).await;
+    assert_eq!(due().await[1].1, second);
 }
 
 #[tokio::test]
