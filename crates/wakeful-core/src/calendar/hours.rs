@@ -160,9 +160,8 @@ impl<'a> LocalDay<'a> {
 pub fn contains(hours: &[DailyHours], zone: &Zone, at: Millis) -> bool {
     let day = day_number(zone.local(at).date());
     let days: Vec<LocalDay> = (day - 2..=day + 2).map(|day| LocalDay::new(day, zone)).collect();
-    let mut spans = hours
-        .iter()
-        .flat_map(|one| days.windows(2).filter_map(|pair| one.on(&pair[0], &pair[1])));
+    let mut spans =
+        hours.iter().flat_map(|one| days.windows(2).filter_map(|pair| one.on(&pair[0], &pair[1])));
     spans.any(|span| span.contains(at))
 }
 
@@ -171,8 +170,7 @@ pub fn contains(hours: &[DailyHours], zone: &Zone, at: Millis) -> bool {
 pub fn spans(hours: &[DailyHours], zone: &Zone, from: Millis, to: Millis) -> Vec<Span> {
     let first = day_number(zone.local(from).date()) - 2;
     let last = day_number(zone.local(to).date()) + 1;
-    let days: Vec<LocalDay> =
-        (first..=last + 1).map(|day| LocalDay::computed(day, zone)).collect();
+    let days: Vec<LocalDay> = (first..=last + 1).map(|day| LocalDay::computed(day, zone)).collect();
     let mut spans: Vec<Span> = hours
         .iter()
         .flat_map(|one| days.windows(2).filter_map(|pair| one.on(&pair[0], &pair[1])))

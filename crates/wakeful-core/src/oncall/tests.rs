@@ -298,45 +298,47 @@ fn compare(cases: u32) {
     let overrides = prop::collection::vec(override_, 0..80);
     let times = prop::collection::vec(0..20 * 86_400_000_i64, 1..30);
     let case = (zones, layers, overrides, 0..7_000_i64, times);
-    let check = |(zone, layers, overrides, day, times): (&str, Vec<Layer>, Vec<_>, i64, Vec<i64>)| {
-        let ops = schedule(zone, layers);
-        let from = Millis((18_262 + day) * 86_400_000 + 12 * 3_600_000);
-        let to = from.after(20 * DAY);
-        let overrides: Vec<Override> = (0..)
-            .zip(overrides)
-            .map(|(number, (start, length, created, of)): (u8, (i64, i64, i64, u8))| {
-                let starts = Millis(from.0 + start * 12 * 3_600_000);
-                Override {
-                    id: OverrideId::new(Millis(0), [number; 10]),
-                    user: user(of),
-                    span: Span { from: starts, to: Millis(starts.0 + length * 6 * 3_600_000) },
-                    created: Millis(created),
-                }
-            })
-            .collect();
-        let shifts = ops.shifts(&overrides, from, to);
-        for time in times {
-            let at = Millis(from.0 + time);
-            let shift = shifts.iter().find(|shift| shift.span.contains(at));
-            let shift = shift.expect("every instant has a shift");
-            prop_assert_eq!(ops.duty(&overrides, at), shift.duty, "at {}", at);
-            prop_assert_eq!(ops.who(&overrides, at), shift.user(), "at {}", at);
-            let mut parts = ops.shifts(&overrides, from, at);
-            parts.extend(ops.shifts(&overrides, at, to));
-            parts.dedup_by(|next, last| {
-                let is_same = next.duty == last.duty;
-                if is_same {
-                    last.span.to = next.span.to;
-                }
-                is_same
-            });
-            prop_assert_eq!(&parts, &shifts, "in parts at {}", at);
-        }
-        let current = ops.who(&overrides, from);
-        let next = shifts.iter().find(|shift| shift.user() != current).map(|shift| shift.span.from);
-        prop_assert_eq!(ops.next_handover_within(&overrides, from, 20 * DAY), next);
-        Ok(())
-    };
+    let check =
+        |(zone, layers, overrides, day, times): (&str, Vec<Layer>, Vec<_>, i64, Vec<i64>)| {
+            let ops = schedule(zone, layers);
+            let from = Millis((18_262 + day) * 86_400_000 + 12 * 3_600_000);
+            let to = from.after(20 * DAY);
+            let overrides: Vec<Override> = (0..)
+                .zip(overrides)
+                .map(|(number, (start, length, created, of)): (u8, (i64, i64, i64, u8))| {
+                    let starts = Millis(from.0 + start * 12 * 3_600_000);
+                    Override {
+                        id: OverrideId::new(Millis(0), [number; 10]),
+                        user: user(of),
+                        span: Span { from: starts, to: Millis(starts.0 + length * 6 * 3_600_000) },
+                        created: Millis(created),
+                    }
+                })
+                .collect();
+            let shifts = ops.shifts(&overrides, from, to);
+            for time in times {
+                let at = Millis(from.0 + time);
+                let shift = shifts.iter().find(|shift| shift.span.contains(at));
+                let shift = shift.expect("every instant has a shift");
+                prop_assert_eq!(ops.duty(&overrides, at), shift.duty, "at {}", at);
+                prop_assert_eq!(ops.who(&overrides, at), shift.user(), "at {}", at);
+                let mut parts = ops.shifts(&overrides, from, at);
+                parts.extend(ops.shifts(&overrides, at, to));
+                parts.dedup_by(|next, last| {
+                    let is_same = next.duty == last.duty;
+                    if is_same {
+                        last.span.to = next.span.to;
+                    }
+                    is_same
+                });
+                prop_assert_eq!(&parts, &shifts, "in parts at {}", at);
+            }
+            let current = ops.who(&overrides, from);
+            let next =
+                shifts.iter().find(|shift| shift.user() != current).map(|shift| shift.span.from);
+            prop_assert_eq!(ops.next_handover_within(&overrides, from, 20 * DAY), next);
+            Ok(())
+        };
     runner.run(&case, check).expect("agrees");
 }
 

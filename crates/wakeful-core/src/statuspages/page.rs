@@ -401,7 +401,8 @@ mod tests {
         for wrong in ["localhost", "10.0.0.1", "a b.c", "x.com:80", "https://x.com", "::1"] {
             assert!(parse_domain(wrong).is_err(), "{wrong}");
         }
-        for wrong in ["*.example.com", "status.*.example.com", "a!b.example.com", "a,b.c", "1.2.3"] {
+        for wrong in ["*.example.com", "status.*.example.com", "a!b.example.com", "a,b.c", "1.2.3"]
+        {
             assert!(parse_domain(wrong).is_err(), "{wrong}");
         }
         assert_eq!(parse_origin("https://X.com/"), Ok("https://x.com".to_owned()));

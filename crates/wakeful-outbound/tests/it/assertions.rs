@@ -404,7 +404,7 @@ async fn costly_paths_of_one_team_do_not_keep_others_from_being_judged() {
 }
 
 /// What a hostile team checks is given up, and the checks of another team are judged.
-async fn judged_beside_others(answer: String, costly: Vec<Assertion>, expected: &str) {
+async fn judged_beside_others(answer: Vec<u8>, costly: Vec<Assertion>, expected: &str) {
     let net = net();
     let hostile = TestServer::answering(answer).await;
     let fine = TestServer::answering(page(&"fine ".repeat(40_000))).await;
