@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -63,8 +64,10 @@ impl Visit {
         visitor.view().await
     }
 
-    /// So many visitors for so long.
+    /// So many visitors for so long. They have threads of their own, so that other calls of the
+    /// benchmark do not wait for them.
     pub async fn repeat(&self, visitors: usize, window: Duration) -> Visits {
+        let runtime = Runtime::new().expect("threads for the visitors");
         let (views, failed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let began = Instant::now();
         let mut tasks = JoinSet::new();
@@ -72,7 +75,7 @@ impl Visit {
             let mut visitor = Visitor::new(self, address(number));
             let (views, failed) = (Arc::clone(&views), Arc::clone(&failed));
             let every = self.every;
-            tasks.spawn(async move {
+            let visits = async move {
                 let mut next = began;
                 while began.elapsed() < window {
                     sleep_until(next).await;
@@ -87,9 +90,11 @@ impl Visit {
                         }
                     }
                 }
-            });
+            };
+            tasks.spawn_on(visits, runtime.handle());
         }
         while tasks.join_next().await.is_some() {}
+        runtime.shutdown_background();
         let views = views.load(Ordering::Relaxed) as f64;
         let per_second = views / began.elapsed().as_secs_f64();
         Visits { per_second, failed: failed.load(Ordering::Relaxed) }

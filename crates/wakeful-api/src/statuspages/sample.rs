@@ -4,8 +4,8 @@ use wakeful_core::id::{ComponentId, IncidentId, IncidentUpdateId, SectionId, Sta
 use wakeful_core::monitors::Kind;
 use wakeful_core::statuspages::snapshot::{
     AffectedComponent, Appearance, Collapsed, Component, ComponentChange, ComponentStatus, Date,
-    Day, DayColor, Display, Impact, Incident, IncidentKind, IncidentStatus, Indicator, Page,
-    PageStatus, Postmortem, ResponseTimes, Section, Snapshot, Update, Uptime, UptimeFigures,
+    Day, DayColor, DaySeconds, Display, Impact, Incident, IncidentKind, IncidentStatus, Indicator,
+    Page, PageStatus, Postmortem, ResponseTimes, Section, Snapshot, Update, Uptime, UptimeFigures,
 };
 use wakeful_core::statuspages::{Language, Localized};
 use wakeful_core::time::Millis;
@@ -152,7 +152,7 @@ pub(super) fn component(seed: u8, name: &str, days: usize, bad_days: usize) -> C
             let day = Day {
                 date,
                 color: if is_bad { DayColor::Some } else { DayColor::Good },
-                down: if is_bad { 60 + u32::from(seed) } else { 0 },
+                down: DaySeconds::of(if is_bad { 60 + u64::from(seed) } else { 0 }),
                 uptime: Uptime::of(86_400 - u64::from(is_bad) * 60, u64::from(is_bad) * 60),
             };
             date = date.yesterday().expect("a date");

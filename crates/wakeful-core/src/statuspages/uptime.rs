@@ -5,7 +5,7 @@
 use jiff::civil::Date;
 
 use super::component::Needs;
-use super::snapshot::{ComponentStatus, Day, DayColor, Uptime};
+use super::snapshot::{ComponentStatus, Day, DayColor, DaySeconds, Uptime};
 use crate::calendar::zone::Zone;
 use crate::history::rollup::{LastHeartbeat, Rollup};
 use crate::history::{Exclusions, HistoryStatus, Outage};
@@ -326,7 +326,7 @@ pub fn days(
             down if down * 100 < total * OUT_PERCENT => DayColor::Some,
             _ => DayColor::Out,
         };
-        let down = u32::try_from(all.down / 1_000).unwrap_or(u32::MAX);
+        let down = DaySeconds::of(all.down / 1_000);
         days.push(Day { date: *date, color, down, uptime: all.uptime() });
     }
     days
@@ -423,7 +423,7 @@ mod tests {
         let colors: Vec<DayColor> = days.iter().map(|day| day.color).collect();
         use DayColor::{Good, Maintenance, NoData, Out, Some};
         assert_eq!(colors, [NoData, Maintenance, Good, Some, Out]);
-        assert_eq!(days[4].down, 5);
+        assert_eq!(days[4].down.get(), 5);
         assert_eq!(days[0].uptime, None);
     }
 }
