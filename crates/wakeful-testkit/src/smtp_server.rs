@@ -209,6 +209,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
             }
             "MAIL" => {
                 mail.from = address(line);
+                mail.to.clear();
                 "250 2.1.0 fine".to_owned()
             }
             "RCPT" => {

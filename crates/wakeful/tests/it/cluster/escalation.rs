@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 use wakeful_core::time::Millis;
-use wakeful_testkit::{Client, Database, DatabaseKind, Hook, Receiver, User, until, until_within};
+use wakeful_testkit::{
+    Client, Database, DatabaseKind, Hook, NatsServer, Receiver, User, until, until_within,
+};
 
 use super::testbed::KEY;
 use crate::process::{Installation, Server};
@@ -25,6 +27,8 @@ const PAIRS: usize = 16;
 
 struct Cluster {
     database: Database,
+    /// Carries requests for checks to the nodes that own the monitors.
+    _nats: NatsServer,
     nodes: [Server; 2],
     installations: [Installation; 2],
     receiver: Receiver,
@@ -35,13 +39,16 @@ struct Cluster {
 impl Cluster {
     async fn build() -> Self {
         let database = Database::new(DatabaseKind::Postgres).await;
+        let nats = NatsServer::start().await;
         let node = async || {
             Installation::new(DatabaseKind::Sqlite)
                 .await
                 .without_limits()
                 .set("DATABASE_URL", database.url())
                 .set("DATABASE_ALLOW_UNSAFE", "true")
+                .set("NATS_URL", &nats.url())
                 .set("SECRETS_MASTER_KEY", KEY)
+                .set("CLUSTER_KEY", KEY)
                 .set("NODES_LEASE_SECONDS", &LEASE.to_string())
         };
         let installations = [node().await, node().await];
@@ -50,7 +57,7 @@ impl Cluster {
         let receiver = Receiver::start().await;
         let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
         let hook = ann.client.post("notifier/save", &body).await.json()["notifierid"].clone();
-        let cluster = Self { database, nodes, installations, receiver, hook, ann };
+        let cluster = Self { database, _nats: nats, nodes, installations, receiver, hook, ann };
         cluster.wait_until_balanced().await;
         cluster
     }
