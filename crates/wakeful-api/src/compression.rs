@@ -92,7 +92,8 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 pub(crate) fn gzip(bytes: &[u8], level: Compression) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), level);
     let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
-    written.expect("writing to a vector cannot fail").into()
+    // Without the rest of the vector, which would be kept as long as the bytes are.
+    written.expect("writing to a vector cannot fail").into_boxed_slice().into()
 }
 
 /// A body that is compressed while it is sent.

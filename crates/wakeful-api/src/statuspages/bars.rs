@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use wakeful_core::statuspages::i18n::fill;
-use wakeful_core::statuspages::snapshot::{Component, Day, DayColor, ResponseDay};
+use wakeful_core::statuspages::snapshot::{Component, DayColor, Days, ResponseDay};
 
 use super::view::View;
 
@@ -55,7 +55,7 @@ pub(super) fn svg(view: &View<'_>, component: &Component) -> String {
     svg
 }
 
-fn path(days: &[Day], color: DayColor, top: usize) -> String {
+fn path(days: &Days, color: DayColor, top: usize) -> String {
     let mut path = String::new();
     for (index, day) in days.iter().enumerate() {
         if day.color == color {

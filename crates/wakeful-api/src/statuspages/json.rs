@@ -171,7 +171,7 @@ fn component<'a>(v: &View<'a>, component: &'a snapshot::Component) -> Component<
     let days = component.days.iter().map(|day| Day {
         date: day.date.to_string(),
         color: day.color,
-        down: day.down.get(),
+        down: day.down,
     });
     let uptime = component.uptime.as_ref().map(|figures| {
         let all = [

@@ -244,9 +244,9 @@ pub(super) fn heartbeats(snapshot: &Snapshot) -> String {
     let mut uptime_list = BTreeMap::new();
     for component in snapshot.components().filter(|component| component.is_listed()) {
         let past = component.days.len().saturating_sub(1);
-        let days = &component.days[..past];
-        let days = &days[days.len().saturating_sub(MAX_HEARTBEATS - 1)..];
-        let day = |day: &snapshot::Day| Heartbeat {
+        let days = component.days.iter().take(past);
+        let days = days.skip(past.saturating_sub(MAX_HEARTBEATS - 1));
+        let day = |day: snapshot::Day| Heartbeat {
             status: match day.color {
                 DayColor::Out => 0,
                 DayColor::Good | DayColor::Some => 1,
@@ -263,7 +263,7 @@ pub(super) fn heartbeats(snapshot: &Snapshot) -> String {
             msg: "",
             ping: component.response_times.and_then(|times| times.day),
         };
-        heartbeat_list.insert(component.id, days.iter().map(day).chain([now]).collect());
+        heartbeat_list.insert(component.id, days.map(day).chain([now]).collect());
         if let Some(uptime) = component.uptime.and_then(|figures| figures.day) {
             uptime_list.insert(format!("{}_24", component.id), share(uptime));
         }

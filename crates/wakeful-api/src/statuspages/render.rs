@@ -240,12 +240,12 @@ pub(super) fn component(
         });
         described.collect()
     });
-    let days = figures.map_or(component.days.as_slice(), |figures| figures.days.as_slice());
+    let days = figures.map_or(&component.days, |figures| &figures.days).to_vec();
     let days = days
-        .iter()
+        .into_iter()
         .rev()
         .map(|day| TableDay {
-            day: *day,
+            day,
             times: times.and_then(|all| all.iter().find(|one| one.date == day.date).copied()),
         })
         .collect();

@@ -4,8 +4,8 @@ use wakeful_core::id::{ComponentId, IncidentId, IncidentUpdateId, SectionId, Sta
 use wakeful_core::monitors::Kind;
 use wakeful_core::statuspages::snapshot::{
     AffectedComponent, Appearance, Collapsed, Component, ComponentChange, ComponentStatus, Date,
-    Day, DayColor, DaySeconds, Display, Impact, Incident, IncidentKind, IncidentStatus, Indicator,
-    Page, PageStatus, Postmortem, ResponseTimes, Section, Snapshot, Update, Uptime, UptimeFigures,
+    Day, DayColor, Display, Impact, Incident, IncidentKind, IncidentStatus, Indicator, Page,
+    PageStatus, Postmortem, ResponseTimes, Section, Snapshot, Update, Uptime, UptimeFigures,
 };
 use wakeful_core::statuspages::{Language, Localized};
 use wakeful_core::time::Millis;
@@ -38,7 +38,8 @@ pub(super) fn page() -> Snapshot {
     hidden.only_show_if_degraded = true;
     let mut fresh = component(4, "New service", 90, 0);
     fresh.status = ComponentStatus::Unknown;
-    fresh.days.iter_mut().for_each(|day| (day.color, day.uptime) = (DayColor::NoData, None));
+    let without_data = |day: Day| Day { color: DayColor::NoData, uptime: None, ..day };
+    fresh.days = fresh.days.iter().map(without_data).collect();
     fresh.uptime = Some(UptimeFigures::default());
     let affected = AffectedComponent {
         id: Some(api.id),
@@ -152,7 +153,7 @@ pub(super) fn component(seed: u8, name: &str, days: usize, bad_days: usize) -> C
             let day = Day {
                 date,
                 color: if is_bad { DayColor::Some } else { DayColor::Good },
-                down: DaySeconds::of(if is_bad { 60 + u64::from(seed) } else { 0 }),
+                down: if is_bad { 60 + u32::from(seed) } else { 0 },
                 uptime: Uptime::of(86_400 - u64::from(is_bad) * 60, u64::from(is_bad) * 60),
             };
             date = date.yesterday().expect("a date");
@@ -171,7 +172,7 @@ pub(super) fn component(seed: u8, name: &str, days: usize, bad_days: usize) -> C
         status: ComponentStatus::Operational,
         monitor: (seed == 1).then_some(Kind::Http),
         only_show_if_degraded: false,
-        days: all,
+        days: all.into_iter().collect(),
         uptime: Some(UptimeFigures {
             day: uptime,
             week: uptime,

@@ -6,8 +6,8 @@ use wakeful_core::calendar::zone::Zone;
 use wakeful_core::statuspages::i18n::{Messages, fill};
 use wakeful_core::statuspages::markdown::{self, escape, visible};
 use wakeful_core::statuspages::snapshot::{
-    Component, ComponentStatus, Date, DaySeconds, Image, ImageKind, Impact, Incident, Indicator,
-    Page, Scheme, Section, Snapshot,
+    Component, ComponentStatus, Date, Image, ImageKind, Impact, Incident, Indicator, Page, Scheme,
+    Section, Snapshot,
 };
 use wakeful_core::statuspages::{Language, Localized};
 use wakeful_core::time::Millis;
@@ -216,8 +216,8 @@ impl<'a> View<'a> {
         Some(self.fill(self.m.lasted, "duration", &self.m.duration(span)))
     }
 
-    pub(super) fn seconds(&self, seconds: &DaySeconds) -> String {
-        self.m.duration(Duration::from_secs(seconds.get().into()))
+    pub(super) fn seconds(&self, seconds: &u32) -> String {
+        self.m.duration(Duration::from_secs(u64::from(*seconds)))
     }
 
     // Parts of the front page.

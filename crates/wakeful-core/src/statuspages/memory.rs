@@ -1,7 +1,7 @@
 //! How much memory a snapshot takes, so that the pages of a node fit into what it may use.
 
 use super::Localized;
-use super::snapshot::{Component, Day, Incident, Section, Snapshot, Update};
+use super::snapshot::{Component, Incident, Section, Snapshot, Update};
 
 impl Snapshot {
     /// The memory that it takes, without what the allocator adds.
@@ -26,8 +26,8 @@ fn section(section: &Section) -> usize {
 }
 
 fn component(component: &Component) -> usize {
-    let days = component.days.capacity() * size_of::<Day>();
-    size_of::<Component>() + text(&component.name) + text(&component.description) + days
+    let texts = text(&component.name) + text(&component.description);
+    size_of::<Component>() + texts + component.days.bytes()
 }
 
 fn incident(incident: &Incident) -> usize {

@@ -4,6 +4,7 @@ pub mod automatic;
 pub mod badge;
 pub mod component;
 pub mod css;
+mod days;
 pub mod i18n;
 pub mod incident;
 mod language;

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::num::NonZeroU32;
 
+pub use super::days::Days;
 use super::{Language, Localized};
 use crate::id::{ComponentId, IncidentId, IncidentUpdateId, SectionId, StatuspageId};
 use crate::monitors::Kind;
@@ -402,7 +403,7 @@ pub struct Component {
     pub monitor: Option<Kind>,
     pub only_show_if_degraded: bool,
     /// From the oldest to today, `history_days` of them; none if no bars are shown.
-    pub days: Vec<Day>,
+    pub days: Days,
     /// `None` if it is not shown.
     pub uptime: Option<UptimeFigures>,
     /// `None` if they are not shown.
@@ -428,40 +429,16 @@ impl Component {
     }
 }
 
-/// A day in the page's time zone. They are most of the memory of a page, so each has 12 bytes.
+/// A day in the page's time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Day {
     #[serde(serialize_with = "date")]
     pub date: Date,
     pub color: DayColor,
-    /// How long it was down.
-    pub down: DaySeconds,
+    /// How many seconds it was down.
+    pub down: u32,
     /// Of the monitored time; `None` without data.
     pub uptime: Option<Uptime>,
-}
-
-/// Seconds of a day, in three bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DaySeconds([u8; 3]);
-
-impl DaySeconds {
-    const MAX: u64 = 0xff_ffff;
-
-    pub fn of(seconds: u64) -> Self {
-        let [a, b, c, ..] = seconds.min(Self::MAX).to_le_bytes();
-        Self([a, b, c])
-    }
-
-    pub fn get(self) -> u32 {
-        let [a, b, c] = self.0;
-        u32::from_le_bytes([a, b, c, 0])
-    }
-}
-
-impl Serialize for DaySeconds {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u32(self.get())
-    }
 }
 
 /// A part of the monitored time, in millionths, rounded down: one more than that, so that none
@@ -480,6 +457,15 @@ impl Uptime {
 
     fn new(millionths: u128) -> Option<Self> {
         let stored = u32::try_from(millionths).ok()?.checked_add(1)?;
+        NonZeroU32::new(stored).map(Self)
+    }
+
+    /// As one number, which has 20 bits.
+    pub(super) fn stored(uptime: Option<Self>) -> u32 {
+        uptime.map_or(0, |uptime| uptime.0.get())
+    }
+
+    pub(super) fn from_stored(stored: u32) -> Option<Self> {
         NonZeroU32::new(stored).map(Self)
     }
 
@@ -635,7 +621,7 @@ pub struct Postmortem {
 #[derive(Clone, Debug, Serialize)]
 pub struct ComponentFigures {
     /// A year, from the oldest day to today.
-    pub days: Vec<Day>,
+    pub days: Days,
     /// `None` if they are not shown. From the oldest day to today.
     pub response_times: Option<Vec<ResponseDay>>,
     /// `None` if they are not shown. Newest first.
@@ -716,7 +702,6 @@ mod tests {
         assert_eq!(Uptime::mean([all, nearly].into_iter()), Some(nearly));
         assert_eq!((all.millionths(), nearly.millionths()), (1_000_000, 999_999));
         assert_eq!(Uptime::of(0, 1).map(Uptime::millionths), Some(0));
-        assert_eq!((size_of::<Day>(), DaySeconds::of(90_000).get()), (12, 90_000));
     }
 
     #[test]

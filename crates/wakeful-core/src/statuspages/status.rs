@@ -34,15 +34,44 @@ pub struct Said {
     pub in_maintenance: bool,
 }
 
+/// What the status of a component follows from, besides its monitors and incidents.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusBasis {
+    has_monitors: bool,
+    needs: Needs,
+    own_status: ComponentStatus,
+    /// What a user has set, and until when.
+    status_override: Option<(ComponentStatus, Option<Millis>)>,
+}
+
+impl StatusBasis {
+    pub fn of(component: &Component) -> Self {
+        let set = component.status_override.as_ref();
+        Self {
+            has_monitors: component.has_monitors(),
+            needs: component.settings.needs,
+            own_status: component.settings.own_status,
+            status_override: set.map(|set| (set.status, set.until)),
+        }
+    }
+
+    /// When what a user has set ends.
+    pub fn override_until(&self) -> Option<Millis> {
+        self.status_override?.1
+    }
+}
+
 /// The status that a component is shown with.
 pub fn shown_status(
-    component: &Component,
+    basis: &StatusBasis,
     counts: MonitorCounts,
     said: Said,
     now: Millis,
 ) -> ComponentStatus {
-    if let Some(set) = component.active_override(now) {
-        return set.status;
+    if let Some((status, until)) = basis.status_override
+        && until.is_none_or(|until| now < until)
+    {
+        return status;
     }
     if let Some(status) = said.by_incidents.filter(|status| *status > ComponentStatus::Operational)
     {
@@ -51,11 +80,7 @@ pub fn shown_status(
     if said.in_maintenance {
         return ComponentStatus::UnderMaintenance;
     }
-    if component.has_monitors() {
-        counts.status(component.settings.needs)
-    } else {
-        component.settings.own_status
-    }
+    if basis.has_monitors { counts.status(basis.needs) } else { basis.own_status }
 }
 
 /// The status of a page, from the statuses of its components and the impacts of its open
@@ -154,18 +179,21 @@ mod tests {
     fn people_decide_before_monitors() {
         let (now, down) = (Millis(1_000), MonitorCounts { up: 0, known: 2 });
         let said = |by_incidents, in_maintenance| Said { by_incidents, in_maintenance };
+        let shown = |component: &Component, counts, said, now| {
+            shown_status(&StatusBasis::of(component), counts, said, now)
+        };
         let mut one = component(2);
-        assert_eq!(shown_status(&one, down, Said::default(), now), Major);
-        assert_eq!(shown_status(&one, down, said(None, true), now), Maintenance);
-        assert_eq!(shown_status(&one, down, said(Some(Degraded), true), now), Degraded);
-        assert_eq!(shown_status(&one, down, said(Some(Fine), false), now), Major);
+        assert_eq!(shown(&one, down, Said::default(), now), Major);
+        assert_eq!(shown(&one, down, said(None, true), now), Maintenance);
+        assert_eq!(shown(&one, down, said(Some(Degraded), true), now), Degraded);
+        assert_eq!(shown(&one, down, said(Some(Fine), false), now), Major);
         one.status_override =
             Some(Override { status: Fine, until: Some(Millis(1_001)), note: String::new() });
-        assert_eq!(shown_status(&one, down, said(Some(Major), true), now), Fine);
-        assert_eq!(shown_status(&one, down, Said::default(), Millis(1_001)), Major);
+        assert_eq!(shown(&one, down, said(Some(Major), true), now), Fine);
+        assert_eq!(shown(&one, down, Said::default(), Millis(1_001)), Major);
         let mut manual = component(0);
         manual.settings.own_status = Partial;
-        assert_eq!(shown_status(&manual, MonitorCounts::default(), Said::default(), now), Partial);
+        assert_eq!(shown(&manual, MonitorCounts::default(), Said::default(), now), Partial);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use jiff::civil::Date;
 
 use super::component::Needs;
-use super::snapshot::{ComponentStatus, Day, DayColor, DaySeconds, Uptime};
+use super::snapshot::{ComponentStatus, Day, DayColor, Days, Uptime};
 use crate::calendar::zone::Zone;
 use crate::history::rollup::{LastHeartbeat, Rollup};
 use crate::history::{Exclusions, HistoryStatus, Outage};
@@ -313,9 +313,8 @@ pub fn days(
     all: &[Shares],
     shown: &[Shares],
     maintenance: &Spans,
-) -> Vec<Day> {
-    let mut days = Vec::with_capacity(dates.len());
-    for (place, date) in dates.iter().enumerate() {
+) -> Days {
+    let day = |(place, date): (usize, &Date)| {
         let (all, shown) = (all[place], shown[place]);
         let planned = maintenance.millis(bounds[place], bounds[place + 1]) > 0;
         let total = shown.up + shown.down;
@@ -326,10 +325,10 @@ pub fn days(
             down if down * 100 < total * OUT_PERCENT => DayColor::Some,
             _ => DayColor::Out,
         };
-        let down = DaySeconds::of(all.down / 1_000);
-        days.push(Day { date: *date, color, down, uptime: all.uptime() });
-    }
-    days
+        let down = u32::try_from(all.down / 1_000).unwrap_or(u32::MAX);
+        Day { date: *date, color, down, uptime: all.uptime() }
+    };
+    dates.iter().enumerate().map(day).collect()
 }
 
 #[cfg(test)]
@@ -419,11 +418,11 @@ mod tests {
         let of = |up: u64, down: u64| Shares { up: up * 1_000, down: down * 1_000 };
         let all = [of(0, 0), of(0, 0), of(100, 0), of(96, 4), of(95, 5)];
         let maintenance = Spans::new([(Millis(86_400_000 + 5), Millis(86_400_000 + 9))]);
-        let days = days(&dates, &bounds, &all, &all, &maintenance);
+        let days = days(&dates, &bounds, &all, &all, &maintenance).to_vec();
         let colors: Vec<DayColor> = days.iter().map(|day| day.color).collect();
         use DayColor::{Good, Maintenance, NoData, Out, Some};
         assert_eq!(colors, [NoData, Maintenance, Good, Some, Out]);
-        assert_eq!(days[4].down.get(), 5);
+        assert_eq!(days[4].down, 5);
         assert_eq!(days[0].uptime, None);
     }
 }

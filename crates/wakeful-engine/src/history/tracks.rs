@@ -42,6 +42,9 @@ pub(crate) struct MonitorTrack {
     pub(crate) load: Vec<Distribution>,
 }
 
+/// How long a monitor was up and down, and its response times, if they are needed.
+type SpanTotals = (Shares, Option<Box<Distribution>>);
+
 /// The days of a monitor's history that are over. They are read again when something of its
 /// history was compacted, counted again because of an exclusion, or deleted.
 #[derive(Debug)]
@@ -52,15 +55,18 @@ pub(crate) struct PastTrack {
     checked: Spans,
     long: Option<Spans>,
     /// One for each span that begins before.
-    spans: Vec<Option<(Shares, Distribution)>>,
+    spans: Vec<Option<SpanTotals>>,
 }
 
 impl PastTrack {
     /// The memory that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let spans = self.spans.iter().flatten().map(|(_, load)| load.bytes());
+        let loads =
+            self.spans.iter().flatten().filter_map(|(_, load)| Some(load.as_ref()?.bytes()));
+        let spans = self.spans.len() * size_of::<Option<SpanTotals>>();
+        let query = self.query.spans.len() * size_of::<Millis>();
         let long = self.long.as_ref().map_or(0, Spans::bytes);
-        size_of::<Self>() + self.checked.bytes() + long + spans.sum::<usize>()
+        size_of::<Self>() + self.checked.bytes() + long + spans + query + loads.sum::<usize>()
     }
 
     /// Reads the days before a time.
@@ -151,7 +157,7 @@ async fn read_track(
         }
         track.long = Some(Track { checked, down: read_down(reader, start, now) });
     }
-    let mut rest: Option<(Shares, Distribution)> = None;
+    let mut rest: Option<SpanTotals> = None;
     for (place, from) in query.spans.iter().enumerate().rev() {
         let known = past.as_ref().and_then(|past| past.spans[place].as_ref());
         let (mut shares, mut load) = match (known, &rest) {
@@ -161,10 +167,12 @@ async fn read_track(
         };
         if let Some((up_to, times)) = known {
             shares = Shares { up: shares.up + up_to.up, down: shares.down + up_to.down };
-            load.merge(times);
+            if let (Some(load), Some(times)) = (&mut load, times) {
+                load.merge(times);
+            }
         }
         track.spans.push(shares);
-        track.load.push(load);
+        track.load.push(load.map_or_else(Distribution::default, |load| *load));
     }
     track.spans.reverse();
     track.load.reverse();
@@ -186,16 +194,15 @@ fn read_down(reader: &SpanReader<'_>, from: Millis, to: Millis) -> Spans {
     Spans::down(reader.past.outages(), reader.past.exclusions(), (from, to))
 }
 
-/// How long a monitor was up and down, and its response times.
 async fn read_span(
     reader: &mut SpanReader<'_>,
     query: &TrackQuery,
     from: Millis,
     to: Millis,
-) -> Result<(Shares, Distribution)> {
+) -> Result<SpanTotals> {
     let stats = tally(reader, from, to).await?;
     let shares = Shares { up: stats.millis.up(), down: stats.millis[HistoryStatus::Down] };
-    Ok((shares, if query.with_load { stats.times.load } else { Distribution::default() }))
+    Ok((shares, query.with_load.then(|| Box::new(stats.times.load))))
 }
 
 /// The response times of each day of UTC from a time on.

@@ -11,10 +11,12 @@ use wakeful_core::statuspages::component::{Component, MAX_TAGGED, Section};
 use wakeful_core::statuspages::incident::{Incident, NamedComponent};
 use wakeful_core::statuspages::page::{StatusPage, localized};
 use wakeful_core::statuspages::snapshot::{
-    self as shown, ComponentStatus, Image, ImageKind, IncidentKind, MAX_OPEN_TEXT, MAX_PAST_TEXT,
-    MAX_RECENT, Snapshot,
+    self as shown, ComponentStatus, Days, Image, ImageKind, IncidentKind, MAX_OPEN_TEXT,
+    MAX_PAST_TEXT, MAX_RECENT, Snapshot,
 };
-use wakeful_core::statuspages::status::{MonitorCounts, Said, page_status, shown_status};
+use wakeful_core::statuspages::status::{
+    MonitorCounts, Said, StatusBasis, page_status, shown_status,
+};
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::ShownMonitor;
@@ -254,7 +256,7 @@ fn status_of(
             IncidentKind::Maintenance => said.in_maintenance |= incident.is_in_progress(),
         }
     }
-    shown_status(component, counts, said, now)
+    shown_status(&StatusBasis::of(component), counts, said, now)
 }
 
 fn assemble(
@@ -440,7 +442,7 @@ fn shown_component(
         status,
         monitor: kind,
         only_show_if_degraded: settings.only_show_if_degraded,
-        days: if display.bars { figures.days.clone() } else { Vec::new() },
+        days: if display.bars { figures.days.clone() } else { Days::default() },
         uptime: own.uptime.unwrap_or(display.uptime).then_some(figures.uptime),
         response_times: own
             .response_time

@@ -12,7 +12,7 @@ use wakeful_core::statuspages::component::{Component, UptimeFrom};
 use wakeful_core::statuspages::incident::Incident;
 use wakeful_core::statuspages::page::StatusPage;
 use wakeful_core::statuspages::snapshot::{
-    self, ComponentFigures, ComponentStatus, Day, OutageSpan, ResponseDay, ResponseTimes, Uptime,
+    self, ComponentFigures, ComponentStatus, Days, OutageSpan, ResponseDay, ResponseTimes, Uptime,
     UptimeFigures,
 };
 use wakeful_core::statuspages::uptime::{
@@ -49,7 +49,7 @@ pub(super) type PastTracks = HashMap<TrackKey, Arc<PastTrack>>;
 /// What is computed of a component's history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
-    pub(super) days: Vec<Day>,
+    pub(super) days: Days,
     pub(super) uptime: UptimeFigures,
     pub(super) response_times: ResponseTimes,
     pub(super) certificate_expires: Option<Millis>,

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 use wakeful_core::id::ComponentId;
-use wakeful_core::statuspages::component::{Component, ComponentSettings};
 use wakeful_core::statuspages::page::StatusPage;
 use wakeful_core::statuspages::snapshot::{
     self as shown, ComponentStatus, IncidentKind, IncidentStatus, Snapshot,
 };
-use wakeful_core::statuspages::status::{Said, page_status, shown_status};
+use wakeful_core::statuspages::status::{Said, StatusBasis, page_status, shown_status};
 use wakeful_core::time::Millis;
 
 use super::build::PageMonitors;
@@ -17,48 +16,29 @@ use crate::Engine;
 /// What the statuses of a page follow from, besides its incidents.
 pub(super) struct Basis {
     shown_after: u32,
-    components: Vec<Component>,
+    components: Vec<(ComponentId, StatusBasis)>,
     monitors: PageMonitors,
 }
 
 impl Basis {
     pub(super) fn new(page: &StatusPage, monitors: PageMonitors) -> Self {
-        let components = page.components().map(bare).collect();
+        let components = page.components().map(|one| (one.id, StatusBasis::of(one))).collect();
         Self { shown_after: page.settings.shown_after, components, monitors }
     }
 
     /// When time alone changes a status next: an override ends, or an outage has lasted long
     /// enough to be shown.
     pub(super) fn next_change(&self, now: Millis) -> Option<Millis> {
-        let ends = self.components.iter().filter_map(|one| one.status_override.as_ref()?.until);
+        let ends = self.components.iter().filter_map(|(_, basis)| basis.override_until());
         let shown_after = Duration::from_secs(u64::from(self.shown_after));
-        let shown = self.components.iter().flat_map(|one| self.monitors.down(one.id));
+        let shown = self.components.iter().flat_map(|(id, _)| self.monitors.down(*id));
         let shown = shown.filter_map(|monitor| Some(monitor.since?.after(shown_after)));
         ends.chain(shown).filter(|at| *at > now).min()
     }
 
     /// The memory that it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.components.len() * size_of::<Component>() + self.monitors.bytes()
-    }
-}
-
-/// A component without its texts, which the snapshot has.
-fn bare(component: &Component) -> Component {
-    let ComponentSettings { needs, own_status, had_monitors, .. } = component.settings;
-    Component {
-        id: component.id,
-        name: String::new(),
-        monitors: component.monitors.first().cloned().into_iter().collect(),
-        tag: component.tag.clone(),
-        settings: ComponentSettings {
-            needs,
-            own_status,
-            had_monitors,
-            ..ComponentSettings::default()
-        },
-        status_override: component.status_override.clone(),
-        created: component.created,
+        self.components.len() * size_of::<(ComponentId, StatusBasis)>() + self.monitors.bytes()
     }
 }
 
@@ -70,9 +50,8 @@ impl Engine {
         let mut snapshot = Snapshot { delayed_since: Some(since), ..before.clone() };
         let components = snapshot.sections.iter_mut().flat_map(|section| &mut section.components);
         for component in components {
-            let Some(known) = basis.components.iter().find(|one| one.id == component.id) else {
-                continue;
-            };
+            let known = basis.components.iter().find(|(id, _)| *id == component.id);
+            let Some((_, known)) = known else { continue };
             let counts = monitors.counts(component.id, basis.shown_after, now);
             component.status = shown_status(known, counts, said(before, component.id), now);
         }
