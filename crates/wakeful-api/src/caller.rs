@@ -34,15 +34,13 @@ const OPENED_BY_BROWSERS: [&str; 4] =
 pub(crate) struct Credentials {
     pub(crate) kind: CredentialKind,
     team: Option<TeamId>,
+    /// The client's address.
+    from: IpAddr,
 }
 
 pub(crate) enum CredentialKind {
     Token(Secret),
-    Keys {
-        pair: KeyPair,
-        /// The client's address.
-        from: IpAddr,
-    },
+    Keys(KeyPair),
     /// A token in the web app's cookie. Scripts cannot read the cookie, so no response
     /// may contain the token.
     Cookie(Secret),
@@ -54,8 +52,7 @@ impl CredentialKind {
         if headers.contains_key(header::AUTHORIZATION) {
             bearer(headers).map(Self::Token)
         } else if headers.contains_key(API_KEY) || headers.contains_key(ENC_KEY) {
-            let from = client_ip::of(parts, api);
-            key_pair(headers).map(|pair| Self::Keys { pair, from })
+            key_pair(headers).map(Self::Keys)
         } else {
             cookie::token(api, &parts.method, headers).map(Self::Cookie)
         }
@@ -66,19 +63,18 @@ impl Credentials {
     /// Those of a request to what only the members of a team may see.
     pub(crate) fn of_member(parts: &Parts, api: &Api, team: TeamId) -> Option<Self> {
         let kind = CredentialKind::of(parts, api)?;
-        Some(Self { kind, team: Some(team) })
+        Some(Self { kind, team: Some(team), from: client_ip::of(parts, api) })
     }
 
     /// The user they belong to now; an error once they have expired.
     pub(crate) async fn caller(&self, engine: &Engine) -> wakeful_engine::Result<Caller> {
+        let _turn = engine.lookup_turn(self.from).await?;
         match &self.kind {
             CredentialKind::Token(token) => engine.caller_by_token(token.expose(), self.team).await,
             CredentialKind::Cookie(token) => {
                 engine.caller_by_cookie(token.expose(), self.team).await
             }
-            CredentialKind::Keys { pair, from } => {
-                engine.caller_by_keys(pair, *from, self.team).await
-            }
+            CredentialKind::Keys(pair) => engine.caller_by_keys(pair, self.from, self.team).await,
         }
     }
 }
@@ -88,7 +84,7 @@ impl FromRequestParts<Api> for Credentials {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         let kind = CredentialKind::of(parts, api).ok_or_else(ApiError::not_authenticated)?;
-        Ok(Self { kind, team: chosen_team(parts) })
+        Ok(Self { kind, team: chosen_team(parts), from: client_ip::of(parts, api) })
     }
 }
 

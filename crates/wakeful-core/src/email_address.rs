@@ -39,6 +39,19 @@ pub fn key(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
+/// The same for addresses that usually belong to one person: without letter case, and without
+/// what follows a plus sign before the domain.
+pub fn inbox(text: &str) -> String {
+    let key = key(text);
+    match key.rsplit_once('@') {
+        Some((local, domain)) => {
+            let name = local.split('+').next().filter(|name| !name.is_empty()).unwrap_or(local);
+            format!("{name}@{domain}")
+        }
+        None => key,
+    }
+}
+
 impl fmt::Display for EmailAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -54,6 +67,13 @@ mod tests {
         let email = EmailAddress::parse("  Ann@Example.COM ").expect("an address");
         assert_eq!(email.as_str(), "Ann@Example.COM");
         assert_eq!(email.key(), "ann@example.com");
+    }
+
+    #[test]
+    fn addresses_with_a_plus_sign_share_an_inbox() {
+        assert_eq!(inbox("Ann+a+b@Example.com"), "ann@example.com");
+        assert_eq!(inbox("ann@example.com"), "ann@example.com");
+        assert_eq!(inbox("+a@example.com"), "+a@example.com");
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! leave connections to the database for everyone else. Previews, and who is on call, are
 //! expensive, so one person has one of each at a time, whatever the number of their teams.
 
+use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::access::{UserKind, permission};
+use wakeful_core::client_network::ClientNetwork;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_outbound::fair_queue::{Bounds, FairQueue, Key, Turn};
 
@@ -27,6 +29,10 @@ const ON_CALL: Bounds =
     Bounds { running: 2, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
 /// The same, for calendars, which programs read without a login.
 const CALENDARS: Bounds = Bounds { running: 1, waiting: 256, waiting_per_key: 8, share: |_free| 1 };
+/// Looking up who sent a request, and counting attempts. Strangers can send thousands of requests
+/// at once; those of one network delay those of another by one, and nothing else at all.
+const LOOKUPS: Bounds =
+    Bounds { running: 4, waiting: 8_192, waiting_per_key: 1_024, share: |free| free };
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) struct TeamTurns {
@@ -37,6 +43,7 @@ pub(crate) struct TeamTurns {
     previews: FairQueue<Party>,
     on_call: FairQueue<Party>,
     calendars: FairQueue<TeamId>,
+    lookups: FairQueue<ClientNetwork>,
 }
 
 /// Who takes the turns of previews and of shifts. A person can have many teams, and a team many
@@ -73,6 +80,7 @@ impl Default for TeamTurns {
             previews: FairQueue::new(PREVIEWS),
             on_call: FairQueue::new(ON_CALL),
             calendars: FairQueue::new(CALENDARS),
+            lookups: FairQueue::new(LOOKUPS),
         }
     }
 }
@@ -86,6 +94,16 @@ impl Engine {
     /// The turn of an operation on many monitors.
     pub(crate) async fn bulk_turn(&self, caller: &Caller) -> Result<Turn<TeamId>> {
         turn(&self.0.team_turns.bulk, caller.team()).await
+    }
+
+    /// The turn to create a monitor unless the team has it, so that two calls do not create two.
+    pub async fn unique_turn(&self, caller: &Authorized<permission::Edit>) -> Result<Turn<TeamId>> {
+        turn(&self.0.team_turns.bulk, caller.team()).await
+    }
+
+    /// The turn to look up who sent a request.
+    pub async fn lookup_turn(&self, client: IpAddr) -> Result<Turn<ClientNetwork>> {
+        turn(&self.0.team_turns.lookups, ClientNetwork::of(client)).await
     }
 
     /// The turn of a step of the maintenance clock.

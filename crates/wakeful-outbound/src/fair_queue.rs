@@ -104,15 +104,23 @@ impl<K: Key> FairQueue<K> {
 impl<K: Key> State<K> {
     /// Makes room for one more request of this key.
     fn make_room(&mut self, key: K) -> Result<(), Refused> {
+        if self.has_share(key) && self.waiting < self.bounds.waiting {
+            return Ok(());
+        }
+        // It takes longer the more wait, so only now.
         self.remove_canceled();
-        let waiting = self.shares.get(&key).map_or(0, |share| share.waiting.len());
-        if waiting >= self.bounds.waiting_per_key {
+        if !self.has_share(key) {
             return Err(Refused::Share);
         }
         if self.waiting < self.bounds.waiting {
             return Ok(());
         }
         self.evict_for(key.group())
+    }
+
+    fn has_share(&self, key: K) -> bool {
+        let waiting = self.shares.get(&key).map_or(0, |share| share.waiting.len());
+        waiting < self.bounds.waiting_per_key
     }
 
     /// Drops the newest request of the busiest key in the largest group, unless the group of
@@ -128,9 +136,17 @@ impl<K: Key> State<K> {
             return Err(Refused::Full);
         };
         let of_group = self.shares.iter_mut().filter(|(key, _)| key.group() == group);
-        let busiest = of_group.map(|(_, share)| share).max_by_key(|share| share.waiting.len());
-        if busiest.and_then(|share| share.waiting.pop_back()).is_some() {
+        let busiest = of_group.max_by_key(|(_, share)| share.waiting.len());
+        let Some((key, share)) = busiest else { return Ok(()) };
+        if share.waiting.pop_back().is_some() {
             self.waiting -= 1;
+        }
+        if share.waiting.is_empty() {
+            let key = *key;
+            for waiting in self.order.iter_mut().filter(|waiting| waiting.group == group) {
+                waiting.keys.retain(|other| *other != key);
+            }
+            self.order.retain(|waiting| !waiting.keys.is_empty());
         }
         Ok(())
     }
@@ -207,10 +223,11 @@ impl<K: Key> State<K> {
 
     fn end(&mut self, key: K) {
         self.running -= 1;
-        if let Some(share) = self.shares.get_mut(&key) {
-            share.running -= 1;
+        let Some(share) = self.shares.get_mut(&key) else { return };
+        share.running -= 1;
+        if share.running == 0 && share.waiting.is_empty() {
+            self.shares.remove(&key);
         }
-        self.remove_canceled();
     }
 }
 

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::api_router::{ApiRouter, routes};
 use crate::app::Api;
+use crate::client_ip::ClientIp;
 use crate::error::{ApiError, ErrorBody};
 
 pub(super) fn public() -> ApiRouter {
@@ -21,12 +22,13 @@ pub(super) fn public() -> ApiRouter {
         (status = 404, description = "The URL is invalid, or was replaced", body = ErrorBody)))]
 async fn get_calendar(
     State(api): State<Api>,
+    ClientIp(client): ClientIp,
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let token = file.strip_suffix(".ics").filter(|token| token.len() < 100);
     let token = token.ok_or_else(|| ApiError::not_found("calendar"))?;
-    let feed = api.engine().calendar_feed(token).await?;
+    let feed = api.engine().calendar_feed(token, client).await?;
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let cache = [
         (header::ETAG, feed.etag.clone()),

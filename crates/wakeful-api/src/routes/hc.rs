@@ -26,10 +26,12 @@ use crate::body::{collect, malformed, parse};
 use crate::dto::Fields;
 use crate::dto::monitors::request;
 use crate::dto::monitors::response::ping_url;
-use crate::error::ApiError;
+use crate::error::{ApiError, FieldError};
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
+/// The fields that `unique` may name.
+const UNIQUE: [&str; 5] = ["name", "slug", "tags", "timeout", "grace"];
 /// The pings that are listed: all that are stored.
 const MAX_PINGS: u32 = 100;
 /// The outages that flips are read from.
@@ -87,10 +89,31 @@ async fn respond(api: &Api, request: Request) -> Result<Response, ApiError> {
     }
 }
 
+/// Replaces the credentials of a request by both parts of this key. A cookie or a token is not
+/// accepted here.
+fn use_key(parts: &mut Parts, key: &str) -> Result<(), ApiError> {
+    let pair = key
+        .split_once(':')
+        .map(|(id, secret)| (HeaderValue::from_str(id), HeaderValue::from_str(secret)));
+    let Some((Ok(id), Ok(secret))) = pair else { return Err(ApiError::not_authenticated()) };
+    for name in [header::AUTHORIZATION, header::COOKIE] {
+        parts.headers.remove(name);
+    }
+    parts.headers.insert(API_KEY, id);
+    parts.headers.insert(ENC_KEY, secret);
+    Ok(())
+}
+
 impl<'a> Call<'a> {
     /// Reads the body, which may contain the key, and splits the key for `Authorized`.
     async fn read(api: &'a Api, request: Request) -> Result<Self, ApiError> {
         let (mut parts, body) = request.into_parts();
+        if let Some(key) = parts.headers.get(API_KEY).cloned() {
+            // No body is read before that.
+            let mut known = parts.clone();
+            use_key(&mut known, key.to_str().unwrap_or_default())?;
+            Authorized::<permission::Known>::from_request_parts(&mut known, api).await?;
+        }
         let whole = Request::from_parts(parts.clone(), body);
         let bytes = collect(whole, api).await?;
         let body: Map<String, Value> = if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -100,16 +123,8 @@ impl<'a> Call<'a> {
         };
         let key = parts.headers.get(API_KEY).and_then(|key| key.to_str().ok());
         let key = key.or_else(|| body.get("api_key")?.as_str()).unwrap_or_default();
-        let pair = key
-            .split_once(':')
-            .map(|(id, secret)| (HeaderValue::from_str(id), HeaderValue::from_str(secret)));
-        let Some((Ok(id), Ok(secret))) = pair else { return Err(ApiError::not_authenticated()) };
-        // A cookie or a token is not accepted here.
-        for name in [header::AUTHORIZATION, header::COOKIE] {
-            parts.headers.remove(name);
-        }
-        parts.headers.insert(API_KEY, id);
-        parts.headers.insert(ENC_KEY, secret);
+        let key = key.to_owned();
+        use_key(&mut parts, &key)?;
         Ok(Self { api, parts, body })
     }
 
@@ -190,24 +205,41 @@ impl<'a> Call<'a> {
     }
 
     async fn create(&mut self) -> Result<Response, ApiError> {
-        let unique: Vec<String> = match self.body.get("unique") {
-            Some(Value::Array(names)) => {
-                names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
-            }
-            _ => Vec::new(),
-        };
-        if !unique.is_empty() {
-            let (monitors, _) = self.monitors().await?;
-            let is_same = |view: &&MonitorView| {
-                let shown = settings(&view.monitor);
-                unique.iter().all(|name| self.body.get(name) == shown.get(name))
-            };
-            if let Some(found) = monitors.iter().find(is_same) {
-                let id = found.monitor.id;
-                return self.save(Some(id), StatusCode::OK).await;
-            }
+        let unique = self.unique()?;
+        if unique.is_empty() {
+            return self.save(None, StatusCode::CREATED).await;
         }
-        self.save(None, StatusCode::CREATED).await
+        let caller = self.caller::<permission::Edit>().await?;
+        let _turn = self.api.engine().unique_turn(&caller).await?;
+        let (monitors, _) = self.monitors().await?;
+        // What the request does not name is not the same as anything.
+        let is_same = |view: &&MonitorView| {
+            let shown = settings(&view.monitor);
+            let is_equal = |name: &&str| {
+                self.body.get(*name).is_some_and(|wanted| Some(wanted) == shown.get(*name))
+            };
+            unique.iter().all(is_equal)
+        };
+        match monitors.iter().find(is_same).map(|found| found.monitor.id) {
+            Some(id) => self.save(Some(id), StatusCode::OK).await,
+            None => self.save(None, StatusCode::CREATED).await,
+        }
+    }
+
+    /// The fields by which the monitor to create may exist already.
+    fn unique(&self) -> Result<Vec<&'static str>, ApiError> {
+        let invalid = || {
+            let names = UNIQUE.join(", ");
+            let message = format!("must be a list of these names: {names}");
+            ApiError::fields(vec![FieldError { field: "unique".into(), message }])
+        };
+        let names = match self.body.get("unique") {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(names)) => names,
+            Some(_) => return Err(invalid()),
+        };
+        let known = |name: &Value| UNIQUE.iter().copied().find(|known| name == *known);
+        names.iter().map(|name| known(name).ok_or_else(invalid)).collect()
     }
 
     async fn update(&mut self, uuid: &str) -> Result<Response, ApiError> {

@@ -149,7 +149,7 @@ async fn accept_invitation(
         CredentialKind::Token(token) => cookie::no_cookie(SignedIn::of(joined(token))),
         CredentialKind::Cookie(token) => cookie::no_cookie(SignedIn::by_cookie(joined(token))),
         // The engine has refused it.
-        CredentialKind::Keys { .. } => return Err(ApiError::not_authenticated()),
+        CredentialKind::Keys(_) => return Err(ApiError::not_authenticated()),
     })
 }
 

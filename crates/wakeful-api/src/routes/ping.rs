@@ -64,21 +64,26 @@ async fn receive(api: &Api, request: Request) -> Result<StatusCode, Response> {
     let query = query.await.map_err(|_| invalid())?.0;
     let rid = query.get("rid").map(|rid| Uuid::try_parse(rid)).transpose();
     let rid = rid.map_err(|_| text(StatusCode::BAD_REQUEST, "invalid uuid format"))?;
-    let found = match address {
+    let (engine, limits) = (api.engine(), api.push_limits());
+    let turn = engine.lookup_turn(client).await.map_err(failed)?;
+    let mut found = match &address {
         Address::Uuid(uuid) => {
-            let target = api.engine().ping_target(uuid).await.map_err(failed)?;
+            let target = engine.ping_target(*uuid).await.map_err(failed)?;
             target.map(|target| (target, false))
         }
         Address::Slug { key, slug } => {
-            let create = query.get("create").is_some_and(|create| create == "1");
-            let job = create.then(|| new_job(&query));
-            api.engine().ping_target_by_slug(&key, &slug, job).await.map_err(failed)?
+            engine.ping_target_by_slug(key, slug, None).await.map_err(failed)?
         }
     };
-    let limits = api.push_limits();
-    // Creating monitors is limited like guessing.
-    if found.is_none_or(|(_, created)| created) {
+    drop(turn);
+    if found.is_none() {
+        // Creating monitors is limited like guessing.
         limits.count_unknown_token(client).map_err(plain)?;
+        let create = query.get("create").is_some_and(|create| create == "1");
+        if let (Address::Slug { key, slug }, true) = (&address, create) {
+            let job = Some(new_job(&query));
+            found = engine.ping_target_by_slug(key, slug, job).await.map_err(failed)?;
+        }
     }
     let Some((target, created)) = found else {
         return Err(text(StatusCode::NOT_FOUND, "not found"));

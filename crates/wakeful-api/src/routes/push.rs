@@ -64,7 +64,10 @@ async fn push_status(
     if let Some(span) = ping.and_then(|ping| load_time(ping.trim().parse().ok()?)) {
         report = report.with_load_time(span);
     }
-    let Some(target) = api.engine().push_target(&token).await? else {
+    let turn = api.engine().lookup_turn(client).await?;
+    let target = api.engine().push_target(&token).await?;
+    drop(turn);
+    let Some(target) = target else {
         limits.count_unknown_token(client)?;
         return Ok(not_found());
     };
@@ -94,7 +97,10 @@ async fn push_alertmanager(
     let limits = api.push_limits();
     limits.check(client)?;
     // Before the body is read: it may be large.
-    let Some(target) = api.engine().push_target(&token).await? else {
+    let turn = api.engine().lookup_turn(client).await?;
+    let target = api.engine().push_target(&token).await?;
+    drop(turn);
+    let Some(target) = target else {
         limits.count_unknown_token(client)?;
         return Ok(not_found());
     };

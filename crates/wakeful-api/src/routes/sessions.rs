@@ -47,7 +47,7 @@ async fn get_token(
 ) -> ApiResult<Token> {
     let token = match credentials.kind {
         CredentialKind::Token(token) => token,
-        CredentialKind::Keys { .. } => api.engine().issue_token(&caller, &from).await?,
+        CredentialKind::Keys(_) => api.engine().issue_token(&caller, &from).await?,
         // A script injected into the web app must not be able to steal the session.
         CredentialKind::Cookie(_) => return Err(ApiError::not_authenticated()),
     };

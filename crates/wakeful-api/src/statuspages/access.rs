@@ -5,6 +5,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 use data_encoding::BASE64;
 use std::net::IpAddr;
+use wakeful_core::access::{Need as _, permission};
 use wakeful_core::secret::Secret;
 use wakeful_core::statuspages::page::Access;
 use wakeful_engine::statuspages::snapshots::Served;
@@ -75,7 +76,10 @@ async fn is_member(api: &Api, page: &Served, parts: &Parts) -> Result<bool, ApiE
         return Ok(false);
     };
     match credentials.caller(api.engine()).await {
-        Ok(caller) => Ok(caller.team_access().team() == page.team),
+        // A key that may only report, for example, shows its holder nothing.
+        Ok(caller) => {
+            Ok(caller.team() == page.team && caller.require(permission::View::PERMISSION).is_ok())
+        }
         Err(error) if error.is_unavailable() => Err(error.into()),
         Err(_) => Ok(false),
     }

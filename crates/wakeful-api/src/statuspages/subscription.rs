@@ -23,6 +23,7 @@ use super::view::View;
 use super::visit::{Visit, visit};
 use crate::app::Api;
 use crate::body::FormBody;
+use crate::client_ip;
 use crate::dto::Fields;
 use crate::error::ApiError;
 
@@ -38,8 +39,11 @@ pub(super) async fn confirm_form(
     request: Request,
 ) -> Result<Response, Response> {
     let (parts, _) = request.into_parts();
+    let client = client_ip::of(&parts, &api);
     let visit = visit(&api, &slug, parts).await?;
+    let turn = api.engine().lookup_turn(client).await.map_err(failed)?;
     let found = api.engine().subscriber_to_confirm(&token).await.map_err(failed)?;
+    drop(turn);
     Ok(match found {
         Some(subscriber) if subscriber.page == visit.page.id => {
             let context = visit.context(false);

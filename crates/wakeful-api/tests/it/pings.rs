@@ -261,6 +261,48 @@ both_databases! {
         assert_eq!(client.get(&check).await.status, 200);
     }
 
+    async fn checks_with_unique_fields_are_created_once(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let client = app.anonymous().with("x-api-key", &format!("{}:{}", keys.apikey, keys.enckey));
+        let create = async |body: Value| {
+            client.raw(Method::POST, "/api/v3/checks/", Some("application/json"), body.to_string()).await
+        };
+        assert_eq!(create(json!({"name": "other"})).await.status, 201);
+        let backup = json!({"name": "backup", "timeout": 3600, "unique": ["name"]});
+        let mut statuses: Vec<u16> =
+            join_all([(); 8].map(|()| create(backup.clone()))).await.iter().map(|one| one.status).collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 200, 200, 200, 200, 200, 200, 201]);
+        // A field that is unknown or not in the request identifies no monitor.
+        let unknown = create(json!({"name": "stolen", "unique": ["uuid"]})).await;
+        assert_eq!(unknown.status, 400);
+        assert_eq!(unknown.json()["error"], "unique must be a list of these names: name, slug, tags, timeout, grace");
+        assert_eq!(create(json!({"name": "third", "unique": ["slug"]})).await.status, 201);
+        let list = client.get("/api/v3/checks/").await.json();
+        let mut names: Vec<&str> =
+            list["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["backup", "other", "third"]);
+    }
+
+    async fn creating_monitors_by_pings_is_limited(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let key = ann.client.get("team/pingkey").await.ok();
+        let base = key["ping_url"].as_str().unwrap().strip_prefix(&app.url).unwrap();
+        let mut unknown = 0;
+        while ping(&app, &format!("{base}/job"), "").await.status == 404 {
+            unknown += 1;
+            assert!(unknown < 2_000);
+        }
+        let refused = ping(&app, &format!("{base}/job?create=1"), "").await;
+        says(&refused, 429, "rate limit exceeded");
+        // What is refused was not created.
+        assert_eq!(ann.client.get("monitors").await.ok()["monitors"], json!([]));
+    }
+
     async fn a_client_of_healthchecks_works(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -278,7 +320,7 @@ both_databases! {
         assert_eq!(refused.status, 401);
         assert!(refused.json()["error"].is_string());
         let many = format!(r#"{{"tags": [{}]}}"#, vec![r#"{"a": 0}"#; 20_000].join(","));
-        let large = app.anonymous().with("x-api-key", "a:b").raw(Method::POST, "/api/v3/checks/",
+        let large = app.anonymous().with("x-api-key", &pair).raw(Method::POST, "/api/v3/checks/",
             Some("application/json"), many).await;
         assert_eq!(large.status, 413, "a body with too many values is refused before it is parsed");
         let wrong = app.anonymous().with("x-api-key", &pair).raw(Method::POST, "/api/v3/checks/",

@@ -166,6 +166,14 @@ both_databases! {
 
         assert_eq!(ann.client.get("/status/members").await.status, 200);
         assert_eq!(eve.client.get("/status/members").await.status, 401);
+        // A key of a member sees what its scope permits.
+        for (scope, status) in [("viewer", 200), ("push", 401), ("audit", 401)] {
+            let key = json!({"name": scope, "scope": scope});
+            let key = ann.client.post("integrations/apikey/save", &key).await.ok();
+            let text = |field: &str| key[field].as_str().unwrap();
+            let keys = app.anonymous().with_keys(text("apikey"), text("enckey"));
+            assert_eq!(keys.get("/status/members").await.status, status, "{scope}");
+        }
     }
     async fn parallel_guesses_of_a_password_do_not_exceed_the_limit(setup: Setup) {
         let app = setup.start().await;

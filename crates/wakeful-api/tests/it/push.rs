@@ -1,8 +1,13 @@
 //! push: the limits of reports and guesses.
 
+use futures_util::StreamExt as _;
+use futures_util::future::{join, try_join_all};
+use futures_util::stream::FuturesUnordered;
 use serde_json::json;
+use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
 use wakeful_testkit::{App, Client, User, both_databases, concurrently, until};
 
 /// The path of a new monitor's push URL.
@@ -88,6 +93,37 @@ both_databases! {
             .await;
         }
         assert_eq!(app.caller_from("2001:db8:1:3::1").get(&jobs[0]).await.status, 200);
+    }
+
+    async fn strangers_take_turns_before_anything_is_looked_up_for_them(setup: Setup) {
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let job = push_path(&app, &ann).await;
+        let held = (1..=4).map(|host| app.engine.lookup_turn(IpAddr::from([192, 0, 2, host])));
+        let held: Vec<_> = try_join_all(held).await.expect("all turns");
+        let bad = format!("Bearer wk_{}", "A".repeat(43));
+        let reset = json!({"email": "eve@example.com", "password1": "a quiet night 7",
+            "password2": "a quiet night 7", "tokenid": format!("wkr_{}", "A".repeat(43))});
+        let (app, bad, reset) = (&app, &bad, &reset);
+        let mut strangers: FuturesUnordered<_> = (0..40)
+            .map(|host| async move {
+                let client = app.caller_from(&format!("198.51.100.{host}"));
+                match host % 4 {
+                    0 => client.with("authorization", bad).post_nothing("logout").await,
+                    1 => client.get("/api/push/unknown").await,
+                    2 => client.get("/ping/00000000-0000-4000-8000-000000000000").await,
+                    _ => client.post("password/update", reset).await,
+                }
+            })
+            .collect();
+        let waited = timeout(Duration::from_millis(300), strangers.next()).await;
+        assert!(waited.is_err(), "{waited:?}");
+        drop(held);
+        let reporter = app.caller_from("203.0.113.1");
+        let (reported, strangers) = join(reporter.get(&job), strangers.collect::<Vec<_>>()).await;
+        assert_eq!(reported.status, 200);
+        assert_eq!(strangers.len(), 40);
+        assert!(strangers.iter().all(|one| (400..500).contains(&one.status)), "{strangers:?}");
     }
 
     async fn one_monitor_may_report_once_a_second(setup: Setup) {

@@ -8,7 +8,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::client_network::ClientNetwork;
 use wakeful_core::id::{StatuspageId, TeamId, UserId};
+use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
+use wakeful_outbound::fair_queue::Turn;
 use wakeful_store::Hits;
 
 use crate::{Engine, Error, Result};
@@ -33,8 +35,16 @@ const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
 /// The maximum number of attempts within a window.
 pub(crate) struct Limit {
     key: Digest,
+    /// Who makes the attempts, if a stranger can: they take turns.
+    client: Option<IpAddr>,
     max: u32,
     window: Duration,
+}
+
+impl Limit {
+    fn by(self, client: IpAddr) -> Self {
+        Self { client: Some(client), ..self }
+    }
 }
 
 impl Engine {
@@ -45,8 +55,8 @@ impl Engine {
             let of_account = limits.failed_logins_per_minute.saturating_mul(factor);
             let of_network = limits.failed_logins_per_network.saturating_mul(factor);
             [
-                limit("login", &[account, &network], of_account, MINUTE),
-                limit("login network", &[&network], of_network, TEN_MINUTES),
+                limit("login", &[account, &network], of_account, MINUTE).by(from),
+                limit("login network", &[&network], of_network, TEN_MINUTES).by(from),
             ]
         };
         let network = ClientNetwork::of(from);
@@ -68,7 +78,7 @@ impl Engine {
         let page = page.to_string();
         let of = |network: ClientNetwork, factor: u32| {
             let max = PAGE_PASSWORDS_PER_MINUTE.saturating_mul(factor);
-            limit("status page", &[&page, &network.to_string()], max, MINUTE)
+            limit("status page", &[&page, &network.to_string()], max, MINUTE).by(from)
         };
         let network = ClientNetwork::of(from);
         let mut all = vec![of(network, 1)];
@@ -83,7 +93,8 @@ impl Engine {
         let max = self.settings().limits.subscriptions_per_hour;
         let mut all = network_limits("subscription", from, max);
         let page = page.to_string();
-        all.push(limit("subscription page", &[&page], SUBSCRIPTIONS_OF_PAGE_PER_HOUR, HOUR));
+        let of_page = limit("subscription page", &[&page], SUBSCRIPTIONS_OF_PAGE_PER_HOUR, HOUR);
+        all.push(of_page.by(from));
         all
     }
 
@@ -166,8 +177,9 @@ impl Engine {
         let max = self.settings().limits.action_links_per_minute;
         let site = ClientNetwork::of(from).site().to_string();
         [
-            limit("action link", &["from", &network(from)], max, MINUTE),
-            limit("action link", &["site", &site], max.saturating_mul(SITE_FACTOR), MINUTE),
+            limit("action link", &["from", &network(from)], max, MINUTE).by(from),
+            limit("action link", &["site", &site], max.saturating_mul(SITE_FACTOR), MINUTE)
+                .by(from),
         ]
     }
 
@@ -225,15 +237,14 @@ impl Engine {
     pub(crate) async fn count_together(&self, limits: &[Limit], count: u32) -> Result<()> {
         for (place, limit) in limits.iter().enumerate() {
             let now = self.now();
-            let oldest = now.before(limit.window);
             // Not written if it cannot fit, so that a flood of them does not delay other writes.
-            let seen = self.store().hits(limit.key, oldest, now).await?;
+            let seen = self.hits(limit, now).await?;
             let exceeds = |hits: i64| hits + i64::from(count) > i64::from(limit.max);
             if let Some(hits) = seen.filter(|hits| exceeds(hits.count)) {
                 self.undo_attempts(&limits[..place], count).await?;
                 return Err(self.limit_error(limit, hits));
             }
-            let hits = self.store().record_hits(limit.key, count, oldest, now).await?;
+            let hits = self.record_hits(limit, count, now).await?;
             if hits.count > i64::from(limit.max) {
                 self.undo_attempts(&limits[..=place], count).await?;
                 return Err(self.limit_error(limit, hits));
@@ -246,7 +257,7 @@ impl Engine {
     pub(crate) async fn check_limit(&self, limits: &[Limit]) -> Result<()> {
         let now = self.now();
         for limit in limits {
-            let hits = self.store().hits(limit.key, now.before(limit.window), now).await?;
+            let hits = self.hits(limit, now).await?;
             if let Some(hits) = hits.filter(|hits| hits.count >= i64::from(limit.max)) {
                 return Err(self.limit_error(limit, hits));
             }
@@ -258,11 +269,11 @@ impl Engine {
     /// not written, so that a flood of them does not delay other writes.
     pub(crate) async fn count_attempt(&self, limit: &Limit) -> Result<()> {
         let now = self.now();
-        let hits = self.store().hits(limit.key, now.before(limit.window), now).await?;
+        let hits = self.hits(limit, now).await?;
         if let Some(hits) = hits.filter(|hits| hits.count > i64::from(limit.max)) {
             return Err(self.limit_error(limit, hits));
         }
-        let hits = self.store().record_hits(limit.key, 1, now.before(limit.window), now).await?;
+        let hits = self.record_hits(limit, 1, now).await?;
         if hits.count > i64::from(limit.max) {
             return Err(self.limit_error(limit, hits));
         }
@@ -277,6 +288,23 @@ impl Engine {
         Ok(())
     }
 
+    async fn hits(&self, limit: &Limit, now: Millis) -> Result<Option<Hits>> {
+        let _turn = self.turn_of(limit).await?;
+        Ok(self.store().hits(limit.key, now.before(limit.window), now).await?)
+    }
+
+    async fn record_hits(&self, limit: &Limit, count: u32, now: Millis) -> Result<Hits> {
+        let _turn = self.turn_of(limit).await?;
+        Ok(self.store().record_hits(limit.key, count, now.before(limit.window), now).await?)
+    }
+
+    async fn turn_of(&self, limit: &Limit) -> Result<Option<Turn<ClientNetwork>>> {
+        match limit.client {
+            Some(client) => self.lookup_turn(client).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     fn limit_error(&self, limit: &Limit, hits: Hits) -> Error {
         let left = hits.started.after(limit.window).since(self.now());
         Error::Limited { retry_after: left.max(Duration::from_secs(1)) }
@@ -287,8 +315,8 @@ impl Engine {
 fn network_limits(what: &str, from: IpAddr, max: u32) -> Vec<Limit> {
     let site = ClientNetwork::of(from).site().to_string();
     vec![
-        limit(what, &[&network(from)], max, HOUR),
-        limit(what, &[&site], max.saturating_mul(SITE_FACTOR), HOUR),
+        limit(what, &[&network(from)], max, HOUR).by(from),
+        limit(what, &[&site], max.saturating_mul(SITE_FACTOR), HOUR).by(from),
     ]
 }
 
@@ -299,5 +327,5 @@ fn network(address: IpAddr) -> String {
 fn limit(what: &str, parts: &[&str], max: u32, window: Duration) -> Limit {
     // The separator cannot be part of an address or an email.
     let key = Digest::of(&format!("{what}\n{}", parts.join("\n")));
-    Limit { key, max, window }
+    Limit { key, client: None, max, window }
 }

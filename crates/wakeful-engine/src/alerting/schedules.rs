@@ -2,6 +2,7 @@
 
 use data_encoding::BASE64URL_NOPAD;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::access::permission;
 use wakeful_core::calendar::zone::Zone;
@@ -260,11 +261,13 @@ impl Engine {
 
     /// The calendar feed with this token.
     #[expect(clippy::disallowed_methods, reason = "the token gives access to this calendar only")]
-    pub async fn calendar_feed(&self, token: &str) -> Result<CalendarFeed> {
+    pub async fn calendar_feed(&self, token: &str, client: IpAddr) -> Result<CalendarFeed> {
         use wakeful_core::access::TeamAccess;
 
         let missing = || Error::NotFound("calendar");
+        let turn = self.lookup_turn(client).await?;
         let owner = self.store().feed_owner(Digest::of(token)).await?.ok_or_else(missing)?;
+        drop(turn);
         let (team, of) = match owner {
             FeedOwner::Schedule(team, id) => (team, Err(id)),
             FeedOwner::User(team, user) => (team, Ok(user)),

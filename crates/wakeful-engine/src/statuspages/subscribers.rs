@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 use wakeful_core::access::permission;
+use wakeful_core::email_address;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{
     ComponentId, EventId, IncidentId, IncidentUpdateId, SectionId, StatuspageId, SubscriberId,
@@ -155,7 +156,7 @@ impl Engine {
         let by = self.audit(caller);
         let (token, mail) = self.confirmation(page, &subscriber);
         let asked = Confirmation {
-            recipient: digests.of(SubscriberKind::Email, &mail.to),
+            recipient: digests.of(SubscriberKind::Email, &email_address::inbox(&mail.to)),
             token: Digest::of(token.expose()),
             until: subscriber.created.after(CONFIRM_WITHIN),
             mail: &mail,
@@ -446,7 +447,7 @@ impl Engine {
         let max = plan.as_ref().and_then(|plan| plan.limits.subscribers);
         let (token, mail) = self.confirmation(&page, &subscriber);
         let confirmation = Confirmation {
-            recipient: digests.of(SubscriberKind::Email, &mail.to),
+            recipient: digests.of(SubscriberKind::Email, &email_address::inbox(&mail.to)),
             token: Digest::of(token.expose()),
             until: subscriber.created.after(CONFIRM_WITHIN),
             mail: &mail,

@@ -4,7 +4,7 @@
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use crate::dialect::{from_row, read, write};
+use crate::dialect::{from_row, read, write, write_lazily};
 use crate::{Result, Store};
 
 /// The number of hits since the window began.
@@ -20,7 +20,8 @@ from_row!(Hits, |row| Self {
 });
 
 impl Store {
-    /// Adds hits to the window that began after `oldest`, or to a new window.
+    /// Adds hits to the window that began after `oldest`, or to a new window. Losing some in a
+    /// power failure does no harm.
     pub async fn record_hits(
         &self,
         key: Digest,
@@ -28,7 +29,7 @@ impl Store {
         oldest: Millis,
         now: Millis,
     ) -> Result<Hits> {
-        Ok(write!(self, |db| {
+        Ok(write_lazily!(self, |db| {
             // A window can lie in the future when the clock was set back.
             sqlx::query_as(
                 "insert into limits (digest, started, hits)
@@ -67,7 +68,7 @@ impl Store {
 
     /// Removes hits, after attempts that do not count.
     pub async fn undo_hits(&self, key: Digest, count: u32) -> Result<()> {
-        write!(self, |db| {
+        write_lazily!(self, |db| {
             sqlx::query("update limits set hits = hits - $2 where digest = $1 and hits >= $2")
                 .bind(&key.0[..])
                 .bind(i64::from(count))
