@@ -76,14 +76,20 @@ impl Redactor {
         Self { secrets: all }
     }
 
-    /// A text of any kind.
-    pub fn text(&self, text: &str) -> String {
+    /// A text without the secrets themselves, with a mask in their place.
+    pub fn hide<'a>(&self, text: &'a str, mask: &str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for secret in &self.secrets {
             if text.contains(secret.as_str()) {
-                text = Cow::Owned(text.replace(secret.as_str(), REDACTED));
+                text = Cow::Owned(text.replace(secret.as_str(), mask));
             }
         }
+        text
+    }
+
+    /// A text of any kind.
+    pub fn text(&self, text: &str) -> String {
+        let mut text = self.hide(text, REDACTED);
         if let Some(redacted) = redact_fields(&text) {
             text = Cow::Owned(redacted);
         }

@@ -14,6 +14,7 @@ use super::http::{cannot_send, version_text};
 use super::{digest, ntlm};
 use crate::net::error::ProbeError;
 use crate::net::http::{ConnectionMode, Head, Request, Session};
+use crate::net::http2_frames::Excess;
 use crate::net::{Deadline, Net, Trace, oauth};
 
 /// What is needed to send the requests of one check.
@@ -190,8 +191,8 @@ impl Sender<'_> {
                 | Reason::HttpIncomplete
                 | Reason::ConnectReset
                 | Reason::Protocol,
-                _,
-            ) if by_prior_knowledge => {
+                ref message,
+            ) if by_prior_knowledge && !Excess::is_message(message) => {
                 let message = "the server does not speak HTTP/2 without TLS".to_owned();
                 ProbeError::Down(contact, Reason::HttpVersion, message)
             }

@@ -14,10 +14,12 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::client::TlsStream;
 
+use super::http2_frames::CountedFrames;
+
 #[expect(clippy::large_enum_variant, reason = "the large variant is the common one")]
 pub(super) enum HttpConnection {
     Http1(http1::Connection<TokioIo<Stream>, Full<Bytes>>),
-    Http2(Box<http2::Connection<TokioIo<Stream>, Full<Bytes>, Tasks>>, Tasks),
+    Http2(Box<http2::Connection<TokioIo<CountedFrames<Stream>>, Full<Bytes>, Tasks>>, Tasks),
     Ended,
 }
 

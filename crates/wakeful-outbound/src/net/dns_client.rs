@@ -151,6 +151,9 @@ impl Question {
     }
 }
 
+/// How many datagrams that do not match are read: each one takes time.
+const MAX_OTHERS: usize = 512;
+
 /// Sends a query, and returns the response.
 pub(crate) async fn ask(
     net: &Net,
@@ -174,6 +177,7 @@ async fn by_udp(
     let socket = net.datagrams(server).await?;
     trace.stage = Stage::Waiting;
     let mut buffer = [0; MAX_DATAGRAM as usize];
+    let mut others = 0;
     loop {
         socket.send(&question.wire).await.map_err(|error| ProbeError::from_io(&error))?;
         let again = Instant::now() + RESEND_INTERVAL;
@@ -182,6 +186,11 @@ async fn by_udp(
             let bytes = &buffer[..length];
             // Anyone can send a datagram; one that does not match is ignored.
             if !question.is_answered_by(bytes) {
+                others += 1;
+                if others > MAX_OTHERS {
+                    let message = "the name server responds to other queries only";
+                    return Err(ProbeError::answered(Reason::Protocol, message));
+                }
                 continue;
             }
             let truncated = bytes[2] & 0x02 != 0;

@@ -14,8 +14,8 @@ use hyper_util::rt::TokioIo;
 use std::error::Error as _;
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -31,6 +31,7 @@ use super::decode_turns::DecodeMeter;
 use super::dial::DialOptions;
 use super::error::ProbeError;
 use super::http1::{Framing, Http1Exchange, MAX_INTERIM_RESPONSES, incomplete, only_interim};
+use super::http2_frames::{CountedFrames, Excess};
 use super::tls::{Offer, Trust, explain_tls};
 use super::{Deadline, Net, Stage, Target, Trace, add};
 
@@ -123,8 +124,8 @@ pub(crate) enum Body {
 
 /// Beyond this many pieces of a body, such as chunks, their average size must be
 /// `MIN_PIECE_BYTES`: each one costs as much as many bytes do.
-const MAX_SMALL_PIECES: usize = 65_536;
-const MIN_PIECE_BYTES: usize = 8;
+pub(super) const MAX_SMALL_PIECES: usize = 65_536;
+pub(super) const MIN_PIECE_BYTES: usize = 8;
 
 /// An open HTTP connection.
 pub(crate) enum Session {
@@ -136,6 +137,8 @@ pub(crate) struct HyperSession {
     sender: Sender,
     connection: HttpConnection,
     keep: ConnectionMode,
+    /// Why the connection of HTTP/2 was ended, if the server sends too many frames.
+    excess: Option<Arc<OnceLock<Excess>>>,
 }
 
 enum Sender {
@@ -208,11 +211,13 @@ impl Session {
             sender: Sender::Http1(sender),
             connection,
             keep,
+            excess: None,
         })))
     }
 
     async fn http2(stream: Stream, keep: ConnectionMode) -> Result<Self, ProbeError> {
         let tasks = Tasks::default();
+        let (stream, excess) = CountedFrames::new(stream);
         let (sender, connection) = http2::Builder::new(tasks.clone())
             .max_header_list_size(MAX_HEADER_BYTES as u32)
             .handshake(TokioIo::new(stream))
@@ -223,6 +228,7 @@ impl Session {
             sender: Sender::Http2(sender),
             connection,
             keep,
+            excess: Some(excess),
         })))
     }
 
@@ -365,7 +371,8 @@ impl Session {
     }
 }
 
-/// Notified when the response to this request is preceded by too many interim ones.
+/// Notified when the response to this request is preceded by too many interim ones. On HTTP/2
+/// they are counted with the other frames.
 fn limit_interim_responses<B>(message: &mut http::Request<B>) -> Arc<Notify> {
     let too_many = Arc::new(Notify::new());
     let (notify, seen) = (Arc::clone(&too_many), AtomicUsize::new(0));
@@ -398,7 +405,8 @@ impl HyperSession {
             answer = answer => answer,
             () = too_many.notified() => return Err(only_interim()),
         };
-        let (head, body) = answer.map_err(|error| explain(&error))?.into_parts();
+        let answer = answer.map_err(|error| self.excess().unwrap_or_else(|| explain(&error)));
+        let (head, body) = answer?.into_parts();
         let http::response::Parts { status, headers, version, .. } = head;
         Ok(Head { status, headers, version, body: Body::General(body) })
     }
@@ -407,10 +415,17 @@ impl HyperSession {
         loop {
             let Some(frame) = self.connection.drive(body.frame()).await else { return Ok(None) };
             // Trailers are ignored.
-            if let Ok(bytes) = frame.map_err(|error| explain_incomplete(&error))?.into_data() {
+            let frame =
+                frame.map_err(|error| self.excess().unwrap_or_else(|| explain_incomplete(&error)));
+            if let Ok(bytes) = frame?.into_data() {
                 return Ok(Some(bytes));
             }
         }
+    }
+
+    /// Why the connection was ended here.
+    fn excess(&self) -> Option<ProbeError> {
+        Some(self.excess.as_ref()?.get()?.explain())
     }
 
     fn message(&self, request: &Request) -> Result<http::Request<Full<Bytes>>, ProbeError> {

@@ -401,8 +401,10 @@ pub(super) fn incomplete() -> ProbeError {
     ProbeError::answered(Reason::HttpIncomplete, "incomplete response")
 }
 
+pub(super) const ONLY_INTERIM: &str = "the server sends only interim responses";
+
 pub(super) fn only_interim() -> ProbeError {
-    ProbeError::answered(Reason::HttpInvalid, "the server sends only interim responses")
+    ProbeError::answered(Reason::HttpInvalid, ONLY_INTERIM)
 }
 
 fn invalid() -> ProbeError {

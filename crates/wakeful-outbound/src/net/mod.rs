@@ -13,6 +13,7 @@ pub mod error;
 pub mod guard;
 pub mod http;
 mod http1;
+pub(crate) mod http2_frames;
 pub(crate) mod oauth;
 mod proxy;
 pub(crate) mod rdap;

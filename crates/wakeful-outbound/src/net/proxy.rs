@@ -12,6 +12,7 @@ use wakeful_core::monitors::spec::{Proxy, ProxyScheme};
 use wakeful_core::observation::FaultKind;
 use wakeful_core::one_line::one_line;
 use wakeful_core::reason::Reason;
+use wakeful_core::redact::{REDACTED, Redactor};
 
 use super::dial::{DialOptions, ProxyRoute};
 use super::error::ProbeError;
@@ -111,12 +112,11 @@ async fn connect(
         Destination::Name(name, port) => format!("{name}:{port}"),
         Destination::Address(addr) => addr.to_string(),
     };
+    let password = proxy.password.expose();
+    let pair = format!("{}:{password}", proxy.username);
     let login = match proxy.username.as_str() {
         "" => String::new(),
-        user => {
-            let pair = format!("{user}:{}", proxy.password.expose());
-            format!("Proxy-Authorization: Basic {}\r\n", BASE64.encode(pair.as_bytes()))
-        }
+        _ => format!("Proxy-Authorization: Basic {}\r\n", BASE64.encode(pair.as_bytes())),
     };
     let request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{login}\r\n");
     stream.write_all(request.as_bytes()).await.map_err(|error| broken(&error))?;
@@ -129,9 +129,10 @@ async fn connect(
         Some(407) => Err(refused_login()),
         // It has tried.
         Some(404 | 500..=599) => {
-            let shown =
-                one_line(line.split_once(' ').map_or("", |(_, rest)| rest), MAX_REASON_LENGTH);
-            Err(unreachable(&shown))
+            let reason = line.split_once(' ').map_or("", |(_, rest)| rest);
+            // It may repeat the login, and everybody in the team sees what it says.
+            let hidden = Redactor::new([pair.as_str(), password]).hide(reason, REDACTED);
+            Err(unreachable(&one_line(&hidden, MAX_REASON_LENGTH)))
         }
         Some(status) => {
             let message = format!("the proxy refuses to connect to the target: status {status}");

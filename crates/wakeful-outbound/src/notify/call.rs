@@ -10,13 +10,13 @@ use std::time::Duration;
 use url::Url;
 use wakeful_core::notifications::event::Event;
 use wakeful_core::notifications::notifier::ServiceSpec;
-use wakeful_core::notifications::notifier::service::MASK;
 use wakeful_core::notifications::recipients::{Recipients, RefusedRecipient};
 use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::notifications::thread::Thread;
 use wakeful_core::time::Millis;
 
 use super::exchange::{Reply, USER_AGENT_VALUE, exchange};
+use super::hidden::Hidden;
 use super::scene::{Phase, Scene};
 use super::{Attempt, Message, Preview, PreviewRequest, kinds};
 use crate::net::Net;
@@ -26,12 +26,6 @@ use crate::net::tls::Trust;
 /// How long all requests of an attempt may take.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-/// A shorter secret would be found in too many texts.
-const MIN_MASKED: usize = 5;
-
-/// The words of a secret that are shorter may be names, such as Bearer.
-const MIN_HIDDEN_WORD: usize = 8;
-
 /// A request to a service.
 pub struct Call {
     pub method: Method,
@@ -334,12 +328,11 @@ async fn run(
     for call in calls {
         let mut next = Some(call);
         while let Some(mut call) = next.take() {
-            let reading = match exchange_call(net, &call, now).await {
+            let reading = match exchange_call(net, spec, &call, now).await {
                 Ok(reply) => kinds::read(spec.kind(), &call, &reply),
                 Err(outcome) => outcome.into(),
             };
-            let secrets = spec.confidential();
-            let outcome = without_secrets(reading.outcome, secrets);
+            let outcome = reading.outcome;
             match outcome {
                 Outcome::Delivered(_) => {
                     done.outcome = outcome;
@@ -360,45 +353,15 @@ async fn run(
 
 const NOTHING_TO_SEND: &str = "nothing to send: the service does this on its own";
 
-async fn exchange_call(net: &Net, call: &Call, now: Millis) -> Result<Reply, Outcome> {
+async fn exchange_call(
+    net: &Net,
+    spec: &ServiceSpec,
+    call: &Call,
+    now: Millis,
+) -> Result<Reply, Outcome> {
     let request = call.request().map_err(Outcome::Refused)?;
-    exchange(net, &request, MAX_ANSWER_BYTES, now).await
-}
-
-/// A service may repeat what it was sent, and its response is shown and stored.
-pub(super) fn without_secrets<'a>(
-    outcome: Outcome,
-    secrets: impl Iterator<Item = &'a str>,
-) -> Outcome {
-    let parts = secrets.flat_map(hidden_parts).filter(|part| part.len() >= MIN_MASKED);
-    let parts: Vec<String> = parts.collect();
-    let hide = |text: String| parts.iter().fold(text, |text, part| text.replace(part, MASK));
-    match outcome {
-        Outcome::Delivered(text) => Outcome::Delivered(hide(text)),
-        Outcome::Refused(text) => Outcome::Refused(hide(text)),
-        Outcome::Gone(text) => Outcome::Gone(hide(text)),
-        Outcome::Failed(mut failure) => {
-            failure.answer = hide(failure.answer);
-            Outcome::Failed(failure)
-        }
-        Outcome::Partial { answer, left, retry_after } => {
-            Outcome::Partial { answer: hide(answer), left, retry_after }
-        }
-    }
-}
-
-/// The secret, for a URL its path, query and last part, and for headers their values.
-fn hidden_parts(secret: &str) -> Vec<String> {
-    let mut parts = vec![secret.to_owned()];
-    let words = secret.split([' ', ';', '"', ',']);
-    let is_value = |word: &&str| word.len() >= MIN_HIDDEN_WORD && !word.ends_with(':');
-    parts.extend(words.filter(is_value).map(str::to_owned));
-    if let Ok(url) = Url::parse(secret) {
-        parts.push(url[url::Position::BeforePath..].to_owned());
-        parts.extend(url.query().map(str::to_owned));
-        parts.extend(url.path_segments().into_iter().flatten().next_back().map(str::to_owned));
-    }
-    parts
+    let hidden = Hidden::of_request(&request, spec.confidential());
+    exchange(net, &request, hidden, MAX_ANSWER_BYTES, now).await
 }
 
 /// The requests for an event, without their secrets.
@@ -463,22 +426,5 @@ mod tests {
         let answer = "sent to 1 of 2; +1: 400: opted out";
         assert_eq!(some.outcome, Outcome::Delivered(answer.to_owned()));
         assert_eq!(some.recipients.expect("known").accepted(), 1);
-    }
-
-    #[test]
-    fn the_values_of_secret_headers_are_secret_too() {
-        let parts = hidden_parts("Authorization: Bearer hunter2-swordfish; X-Key: correct-horse");
-        assert!(parts.contains(&"hunter2-swordfish".to_owned()), "{parts:?}");
-        assert!(parts.contains(&"correct-horse".to_owned()), "{parts:?}");
-        assert!(!parts.contains(&"Bearer".to_owned()), "{parts:?}");
-    }
-
-    #[test]
-    fn the_parts_of_a_secret_url_are_secret_too() {
-        let parts = hidden_parts("https://hooks.example.com/services/T0/B0/hunter2?key=swordfish");
-        assert!(parts.contains(&"/services/T0/B0/hunter2?key=swordfish".to_owned()), "{parts:?}");
-        assert!(
-            parts.contains(&"hunter2".to_owned()) && parts.contains(&"key=swordfish".to_owned())
-        );
     }
 }

@@ -20,6 +20,7 @@ use wakeful_core::notifications::recipients::{Recipients, RefusedRecipient};
 use wakeful_core::notifications::retry::{Failure, Outcome};
 use wakeful_core::time::Millis;
 
+use super::hidden::Hidden;
 use super::{Attempt, Preview, Validated, email_template, sanitize, template};
 use crate::mail::{self, Email};
 use crate::net::guard::Guard;
@@ -57,18 +58,18 @@ pub fn deliver<'a>(
             )
             .into();
         }
-        let deadline = Deadline::within(TIMEOUT);
+        let (deadline, hidden) = (Deadline::within(TIMEOUT), login(spec));
         let conversation = async {
             let mut connection = connect(net, spec, deadline).await?;
-            let sent = submit(&mut connection, &message, &recipients).await;
+            let sent = submit(&mut connection, &message, &recipients, &hidden).await;
             Ok::<_, SendFailure>((connection, sent))
         };
         match deadline.limit(conversation).await {
             Some(Ok((mut connection, sent))) => {
                 let _ = Deadline::within(QUIT_TIMEOUT).limit(connection.quit()).await;
-                sent.unwrap_or_else(|failure| failure.attempt(spec))
+                sent.unwrap_or_else(|failure| failure.attempt(spec, &hidden))
             }
-            Some(Err(failure)) => failure.attempt(spec),
+            Some(Err(failure)) => failure.attempt(spec, &hidden),
             None => Outcome::Failed(Failure {
                 answer: format!("the mail server did not finish within {}", deadline.span()),
                 overloaded: true,
@@ -77,6 +78,16 @@ pub fn deliver<'a>(
             .into(),
         }
     })
+}
+
+/// The login, in the forms in which the server gets it.
+fn login(spec: &EmailSpec) -> Hidden {
+    let (user, password) = (spec.username.as_str(), spec.password.expose());
+    if password.is_empty() {
+        return Hidden::default();
+    }
+    let plain = format!("\0{user}\0{password}");
+    Hidden::new([password, plain.as_str()].into_iter())
 }
 
 /// Sends an email about one event.
@@ -136,8 +147,9 @@ impl SendFailure {
         Self { permanent, message, recipients: None }
     }
 
-    fn attempt(self, spec: &EmailSpec) -> Attempt {
-        let answer = sanitize(&format!("{}: {}", spec.hostname.with_port(spec.port), self.message));
+    fn attempt(self, spec: &EmailSpec, hidden: &Hidden) -> Attempt {
+        let why = hidden.hide(&self.message);
+        let answer = sanitize(&format!("{}: {why}", spec.hostname.with_port(spec.port)));
         let outcome =
             if self.permanent { Outcome::Refused(answer) } else { Outcome::failed(answer) };
         Attempt { recipients: self.recipients, ..outcome.into() }
@@ -151,6 +163,7 @@ async fn submit(
     connection: &mut AsyncSmtpConnection,
     message: &Message,
     recipients: &[&Address],
+    hidden: &Hidden,
 ) -> Result<Attempt, SendFailure> {
     let refused = |error: Error| SendFailure::of(&error);
     let (envelope, text) = (message.envelope(), message.formatted());
@@ -162,7 +175,7 @@ async fn submit(
         match connection.command(Rcpt::new((*to).clone(), Vec::new())).await {
             Ok(_) => {}
             Err(error) if error.status().is_some() => {
-                accounted.refused.push(refused_recipient(to, &error));
+                accounted.refused.push(refused_recipient(to, &error, hidden));
                 rejected.push((to, SendFailure::of(&error)));
             }
             Err(error) => return Err(SendFailure::of(&error)),
@@ -180,10 +193,11 @@ async fn submit(
     connection.command(Data).await.map_err(refused)?;
     let reply = connection.message(&text).await.map_err(refused)?;
     let answer = if why.is_empty() {
-        sanitize(&smtp::describe(&reply))
+        smtp::describe(&reply)
     } else {
-        sanitize(&format!("{}; not accepted for {}", smtp::describe(&reply), why.join("; ")))
+        format!("{}; not accepted for {}", smtp::describe(&reply), why.join("; "))
     };
+    let answer = sanitize(&hidden.hide(&answer));
     let outcome = if left.is_empty() {
         Outcome::Delivered(answer)
     } else {
@@ -193,10 +207,10 @@ async fn submit(
 }
 
 /// A recipient with the server's reply, such as `550 5.1.1 no such user`.
-fn refused_recipient(to: &Address, error: &Error) -> RefusedRecipient {
+fn refused_recipient(to: &Address, error: &Error, hidden: &Hidden) -> RefusedRecipient {
     let code = error.status().map(|code| code.to_string()).unwrap_or_default();
     let text = error.source().map(ToString::to_string).unwrap_or_default();
-    let reply = sanitize(&format!("{code} {text}"));
+    let reply = sanitize(&hidden.hide(&format!("{code} {text}")));
     let answer = reply.chars().take(MAX_REPLY_LENGTH).collect();
     RefusedRecipient { address: to.to_string(), answer }
 }

@@ -3,12 +3,12 @@
 
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
-use std::borrow::Cow;
 use std::time::Duration;
 use wakeful_core::monitors::spec::HttpVersion;
 use wakeful_core::notifications::retry::{Failure, Outcome};
 use wakeful_core::time::Millis;
 
+use super::hidden::Hidden;
 use super::sanitize;
 use crate::net::decode::Encoding;
 use crate::net::error::ProbeError;
@@ -29,12 +29,15 @@ pub struct Reply {
     pub body: Vec<u8>,
     /// When it arrived.
     pub now: Millis,
+    /// What it must not be shown with.
+    pub hidden: Hidden,
 }
 
 /// Sends a request; without a response, the outcome is a failure that is retried.
 pub(super) async fn exchange(
     net: &Net,
     request: &Request,
+    hidden: Hidden,
     max_bytes: usize,
     now: Millis,
 ) -> Result<Reply, Outcome> {
@@ -54,7 +57,7 @@ pub(super) async fn exchange(
         let encoding = Encoding::of(&head.headers);
         // The status decides; an incomplete body changes nothing.
         let _ = session.read(head.body, encoding, max_bytes, &mut body, &mut trace).await;
-        Ok::<_, ProbeError>(Reply { status: head.status, headers: head.headers, body, now })
+        Ok::<_, ProbeError>(Reply { status: head.status, headers: head.headers, body, now, hidden })
     };
     match total.limit(work).await {
         Some(Ok(reply)) => Ok(reply),
@@ -69,8 +72,9 @@ fn timed_out_outcome(failure: &ProbeError) -> Outcome {
 }
 
 impl Reply {
-    pub fn text(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.body)
+    /// The body without what is hidden.
+    pub fn text(&self) -> String {
+        self.hidden.hide(&String::from_utf8_lossy(&self.body))
     }
 
     /// The status and the beginning of the text, to be shown.
@@ -114,7 +118,8 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
             let now = Millis(1_794_735_000_000);
-            let reply = Reply { status: StatusCode::OK, headers, body: Vec::new(), now };
+            let (body, hidden) = (Vec::new(), Hidden::default());
+            let reply = Reply { status: StatusCode::OK, headers, body, now, hidden };
             reply.retry_after().map(|span| span.as_secs())
         };
         assert_eq!(after("120"), Some(120));

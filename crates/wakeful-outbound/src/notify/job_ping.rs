@@ -8,6 +8,7 @@ use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::time::Millis;
 
 use super::exchange::{USER_AGENT_VALUE, exchange};
+use super::hidden::Hidden;
 use crate::net::Net;
 use crate::net::http::Request;
 use crate::net::tls::Trust;
@@ -34,7 +35,7 @@ pub async fn send_job_ping(
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     let (method, body) = (Method::POST, Bytes::from(body));
     let request = Request { method, url, headers, body, trust: Trust::Required };
-    match exchange(net, &request, MAX_ANSWER_BYTES, now).await {
+    match exchange(net, &request, Hidden::default(), MAX_ANSWER_BYTES, now).await {
         Ok(reply) if reply.status.is_success() => Ok(()),
         Ok(reply) => Err(FailedPing {
             why: format!("the server responded with {}", reply.status),

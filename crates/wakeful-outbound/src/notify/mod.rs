@@ -7,6 +7,7 @@ pub mod digest;
 pub mod email;
 pub mod email_template;
 pub mod exchange;
+pub mod hidden;
 mod job_ping;
 pub mod kinds;
 pub mod renderers;

@@ -14,6 +14,7 @@ use wakeful_core::notifications::retry::{Failure, Outcome};
 use wakeful_core::time::Millis;
 
 use super::exchange::{Reply, USER_AGENT_VALUE, exchange};
+use super::hidden::Hidden;
 use super::sanitize;
 use crate::net::Net;
 use crate::net::http::Request;
@@ -71,7 +72,9 @@ impl SignedPost<'_> {
 impl PreparedPost {
     pub async fn send(self, net: &Net, now: Millis) -> Outcome {
         let Self(request) = self;
-        match exchange(net, &request, MAX_ANSWER_BYTES, now).await {
+        // The URL may be a credential, and so may be the user's own headers.
+        let hidden = Hidden::of_request(&request, std::iter::once(request.url.as_str()));
+        match exchange(net, &request, hidden, MAX_ANSWER_BYTES, now).await {
             Ok(reply) => outcome(&reply),
             Err(failed) => failed,
         }

@@ -14,6 +14,7 @@ use wakeful_outbound::net::Net;
 use wakeful_outbound::notify::call::{self, Call, Encoding, Role};
 use wakeful_outbound::notify::digest;
 use wakeful_outbound::notify::exchange::Reply;
+use wakeful_outbound::notify::hidden::Hidden;
 use wakeful_outbound::notify::kinds;
 use wakeful_outbound::notify::scene::Scene;
 use wakeful_outbound::notify::{Attempt, Message};
@@ -522,7 +523,13 @@ fn meaning(kind: Kind, role: Role, status: u16, header: &str, body: &str) -> (St
         headers.insert(name, value.parse().unwrap());
     }
     let status = http::StatusCode::from_u16(status).unwrap();
-    let reply = Reply { status, headers, body: body.as_bytes().to_vec(), now: NOW };
+    let reply = Reply {
+        status,
+        headers,
+        body: body.as_bytes().to_vec(),
+        now: NOW,
+        hidden: Hidden::default(),
+    };
     let call = Call::post("https://x.example/".parse().unwrap(), role, json!({}));
     let reading = kinds::read(kind, &call, &reply);
     let word = match &reading.outcome {
@@ -721,7 +728,13 @@ fn the_responses_of_every_service_are_understood() {
     headers.insert("x-ratelimit-remaining", "0".parse().unwrap());
     headers.insert("x-ratelimit-reset-after", "1.5".parse().unwrap());
     let status = http::StatusCode::OK;
-    let reply = Reply { status, headers, body: br#"{"id": "7"}"#.to_vec(), now: NOW };
+    let reply = Reply {
+        status,
+        headers,
+        body: br#"{"id": "7"}"#.to_vec(),
+        now: NOW,
+        hidden: Hidden::default(),
+    };
     let call = Call::post("https://x.example/".parse().unwrap(), First, json!({}));
     assert_eq!(kinds::read(Discord, &call, &reply).pause, Some(Duration::from_millis(1_500)));
 }

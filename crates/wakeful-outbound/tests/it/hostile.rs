@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval};
 use wakeful_core::monitors::headers::Headers;
-use wakeful_core::monitors::spec::{HttpSpec, Spec};
+use wakeful_core::monitors::spec::{HttpSpec, HttpVersion, RequestOptions, Spec};
 use wakeful_core::observation::Contact;
 use wakeful_testkit::Stopwatch;
 
@@ -228,6 +228,30 @@ async fn endless_interim_responses() {
         let observation = check(&Spec::Http(spec)).await;
         assert!(!observation.up, "{observation:?}");
         assert_eq!(observation.message, "the server sends only interim responses");
+    }
+}
+
+#[tokio::test]
+async fn endless_frames_of_http2() {
+    let interim = b"\0\0\x05\x01\x04\0\0\0\x01\x08\x03100";
+    let ping = b"\0\0\x08\x06\0\0\0\0\0pingping";
+    let settings = b"\0\0\0\x04\0\0\0\0\0";
+    for (frame, message) in [
+        (&interim[..], "the server sends only interim responses"),
+        (&ping[..], "the server sends too many small HTTP/2 frames"),
+        (&settings[..], "the server sends too many small HTTP/2 frames"),
+    ] {
+        let more = frame.repeat(100);
+        let server = TestServer::new(move |stream| {
+            let more = more.clone();
+            async move { flood(stream, "\0\0\0\x04\0\0\0\0\0", &more).await }
+        })
+        .await;
+        let options = RequestOptions { version: HttpVersion::Http2, ..RequestOptions::default() };
+        let spec = HttpSpec { options: options.boxed(), ..http(server.url("/")) };
+        let observation = check(&Spec::Http(spec)).await;
+        assert!(!observation.up, "{observation:?}");
+        assert_eq!(observation.message, message);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Notifications: the messages as snapshot files, and the handling of mail
 //! servers and webhooks of every kind.
 
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -196,6 +197,33 @@ async fn a_webhook_carries_its_headers_and_a_signature_for_each_secret() {
     assert_eq!(request.header("webhook-timestamp"), "1794735000");
     assert_eq!(request.header("webhook-signature").split(' ').count(), 2);
     assert!(request.header("user-agent").starts_with("Wakeful/"));
+}
+
+/// A receiver's response is shown to everybody in the team, and cut: no part of a credential that
+/// the receiver repeats is in it, wherever it is cut.
+#[tokio::test]
+async fn what_a_receiver_repeats_of_its_credentials_is_not_shown() {
+    let secret = "Sentinel-4d1f9a7c-2b8e-4c55-9e0f-7a6b5c4d3e2f";
+    for before in (900..990).step_by(9) {
+        let server = TestServer::replying(move |request| {
+            let body = format!("{}{secret} {request}", "x".repeat(before));
+            let head = format!("HTTP/1.1 500 No\r\nContent-Length: {}\r\n\r\n", body.len());
+            [head, body].concat().into_bytes()
+        })
+        .await;
+        let url = server.url(&format!("/hook?token={secret}"));
+        let mut spec = hook(&url, Template::parse("plain {{ text }}").unwrap());
+        let headers =
+            format!("Authorization: Basic {}\nX-Own: {secret}", BASE64.encode(secret.as_bytes()));
+        spec.headers = hooks::headers(&headers).unwrap();
+        let outcome =
+            webhook::deliver(&net(), team(), &spec, &event("monitor.down"), LINK, NOW).await;
+        let shown = format!("{outcome:?}");
+        assert!(shown.contains("xxx") && shown.contains("***"), "{before}: {shown}");
+        for part in ["Sentinel", &BASE64.encode(secret.as_bytes())[..8]] {
+            assert!(!shown.contains(part), "{before}: {shown}");
+        }
+    }
 }
 
 /// Verified by the public library for receivers, on the raw bytes.

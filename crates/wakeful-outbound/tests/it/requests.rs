@@ -277,6 +277,25 @@ async fn a_target_is_reached_through_a_proxy() {
     assert_eq!(target.connection_count(), 2);
 }
 
+/// What everybody in the team sees does not repeat the login, whatever the proxy says.
+#[tokio::test]
+async fn a_proxy_that_repeats_the_login_is_not_quoted() {
+    let proxy = TestServer::new(async |mut client| {
+        let request = read_request(&mut client).await?;
+        let login = request.split("Basic ").nth(1).and_then(|rest| rest.lines().next());
+        let login = login.unwrap_or_default();
+        let answer = format!("HTTP/1.1 502 ann:s3ntinel {login} s3ntinel\r\n\r\n");
+        client.write_all(answer.as_bytes()).await
+    })
+    .await;
+    let spec = through("http://127.0.0.1:1/", &format!("http://ann:s3ntinel@{}", proxy.addr));
+    let seen = check_with(&net(), &spec, LONG_TIMEOUT).await.unwrap();
+    assert_eq!(seen.reason, Some(Reason::Proxy));
+    let shown = format!("{seen:?}");
+    assert!(!shown.contains("YW5uOnMzbnRpbmVs"), "{shown}");
+    assert!(seen.message.ends_with("502 [redacted] [redacted] [redacted]"), "{}", seen.message);
+}
+
 #[tokio::test]
 async fn the_proxy_of_a_node_is_used_by_every_check_that_connects() {
     let target = TestServer::answering(page("ok")).await;

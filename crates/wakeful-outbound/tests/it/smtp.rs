@@ -2,6 +2,7 @@
 //! point of a session and on both sides of STARTTLS: the connection ends at
 //! once, and little of what they send is read.
 
+use data_encoding::BASE64;
 use rustls::pki_types::PrivateKeyDer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -233,6 +234,33 @@ async fn a_verbose_server_within_the_limits_gets_its_mail() {
     let outcome =
         email::deliver(&net(), &notifier(inbox.port, "none"), &message(), None).await.outcome;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
+}
+
+/// Everybody in the team sees what the server said.
+#[tokio::test]
+async fn a_login_that_a_server_repeats_is_not_shown() {
+    let peer = TestServer::new(async |tcp| {
+        let mut stream = BufReader::new(tcp);
+        stream.write_all(b"220 mail.example\r\n").await?;
+        loop {
+            let mut line = String::new();
+            if stream.read_line(&mut line).await? == 0 {
+                return Ok(());
+            }
+            let reply = match line.trim_end() {
+                ehlo if ehlo.starts_with("EHLO") => "250-mail.example\r\n250 AUTH PLAIN\r\n".into(),
+                other => format!("535 sentinel-pw {other}\r\n"),
+            };
+            stream.write_all(reply.as_bytes()).await?;
+        }
+    })
+    .await;
+    let mut spec = notifier(peer.addr.port(), "none");
+    (spec.username, spec.password) = ("ann".into(), Secret::new("sentinel-pw"));
+    let outcome = email::deliver(&net(), &spec, &message(), None).await.outcome;
+    let (answer, plain) = (outcome.answer(), BASE64.encode(b"\0ann\0sentinel-pw"));
+    assert!(answer.contains("*** AUTH PLAIN ***"), "{answer}");
+    assert!(!answer.contains("sentinel") && !answer.contains(&plain), "{answer}");
 }
 
 #[tokio::test]

@@ -22,8 +22,9 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use self::vapid::VapidKey;
-use super::call::{TIMEOUT, without_secrets};
+use super::call::TIMEOUT;
 use super::exchange::{Reply, USER_AGENT_VALUE, exchange};
+use super::hidden::Hidden;
 use super::scene::{Level, Phase, Scene, shorten, shorten_bytes};
 use super::{Attempt, Preview};
 use crate::net::Net;
@@ -77,8 +78,7 @@ pub(super) async fn deliver(
         let sending = send(net, browsers, &one.receiver, &scene, now);
         let outcome = tokio::time::timeout(TIMEOUT, sending).await;
         let late = |_| Outcome::failed("the push service did not finish in time");
-        let secret = one.receiver.endpoint.as_str();
-        (one.id, without_secrets(outcome.unwrap_or_else(late), [secret].into_iter()))
+        (one.id, outcome.unwrap_or_else(late))
     });
     combine(join_all(sending).await, browsers.is_retry)
 }
@@ -138,7 +138,8 @@ async fn send(
             Ok(request) => request,
             Err(why) => return Outcome::Refused(why.to_owned()),
         };
-        match exchange(net, &request, MAX_ANSWER_BYTES, now).await {
+        let hidden = Hidden::of_request(&request, std::iter::once(request.url.as_str()));
+        match exchange(net, &request, hidden, MAX_ANSWER_BYTES, now).await {
             Ok(reply) if reply.status == StatusCode::PAYLOAD_TOO_LARGE => {}
             Ok(reply) => return read(&reply),
             Err(outcome) => return outcome,
