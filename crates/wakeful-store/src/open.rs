@@ -26,7 +26,7 @@ pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The page cache in KiB, negative as SQLite expects it: for the connection with
 /// the bulk writes, which return to the same pages, and for each of the others.
 const RELAXED_WRITER_CACHE: &str = "-2048";
-const SMALL_CACHE: &str = "-1024";
+const SMALL_CACHE: &str = "-512";
 /// Pages of the write-ahead log after which a commit checkpoints it: 64 MiB.
 /// Usually `checkpoint_wal` does it before, without delaying commits.
 const WAL_AUTOCHECKPOINT_PAGES: &str = "16384";

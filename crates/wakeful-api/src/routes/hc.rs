@@ -9,7 +9,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::access::{Need, permission};
 use wakeful_core::alerting::alert::AlertKind;
@@ -151,21 +150,20 @@ impl<'a> Call<'a> {
         Ok(Json(json!({"channels": channels})).into_response())
     }
 
-    /// The api monitors that the caller can see, with their latest pings.
-    async fn monitors(
-        &mut self,
-    ) -> Result<(Vec<MonitorView>, HashMap<MonitorId, LastPing>), ApiError> {
+    /// The api monitors that the caller can see.
+    async fn monitors(&mut self) -> Result<Vec<MonitorView>, ApiError> {
         let caller = self.caller::<permission::View>().await?;
         let query = MonitorQuery { kind: Some(Kind::Api), ..MonitorQuery::default() };
         let mut found = self.api.engine().monitors(&caller, &query).await?;
         found.items.retain(|view| !view.unreadable);
-        let pings = self.api.engine().last_pings(&caller).await?;
-        Ok((found.items, pings))
+        Ok(found.items)
     }
 
     async fn list(&mut self) -> Result<Response, ApiError> {
         let query = self.query();
-        let (monitors, pings) = self.monitors().await?;
+        let monitors = self.monitors().await?;
+        let caller = self.caller::<permission::View>().await?;
+        let pings = self.api.engine().last_pings(&caller).await?;
         let matches = |view: &&MonitorView| {
             query.iter().all(|(name, value)| match name.as_str() {
                 "tag" => view.monitor.tags.iter().any(|tag| tag == value),
@@ -199,8 +197,8 @@ impl<'a> Call<'a> {
 
     async fn show(&mut self, status: StatusCode, view: &MonitorView) -> Result<Response, ApiError> {
         let caller = self.caller::<permission::View>().await?;
-        let pings = self.api.engine().last_pings(&caller).await?;
-        let shown = check(self.api, view, pings.get(&view.monitor.id));
+        let last = self.api.engine().last_ping(&caller, view.monitor.id).await?;
+        let shown = check(self.api, view, last.as_ref());
         Ok((status, Json(shown)).into_response())
     }
 
@@ -211,7 +209,7 @@ impl<'a> Call<'a> {
         }
         let caller = self.caller::<permission::Edit>().await?;
         let _turn = self.api.engine().unique_turn(&caller).await?;
-        let (monitors, _) = self.monitors().await?;
+        let monitors = self.monitors().await?;
         // What the request does not name is not the same as anything.
         let is_same = |view: &&MonitorView| {
             let shown = settings(&view.monitor);

@@ -270,6 +270,15 @@ impl Engine {
         Ok(self.store().team(caller.team_access()).last_pings().await?)
     }
 
+    /// The latest ping of a monitor that the caller has read.
+    pub async fn last_ping(
+        &self,
+        caller: &Authorized<permission::View>,
+        id: MonitorId,
+    ) -> Result<Option<LastPing>> {
+        Ok(self.store().team(caller.team_access()).last_ping(id).await?)
+    }
+
     /// The stored part of the body of a ping. Jobs print secrets, so those who may edit see it.
     pub async fn ping_body(
         &self,

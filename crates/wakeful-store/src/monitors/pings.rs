@@ -287,6 +287,25 @@ impl TeamStore<'_> {
         Ok(rows.into_iter().map(last).collect())
     }
 
+    /// The latest ping of one monitor, which the caller has read.
+    pub async fn last_ping(&self, monitor: MonitorId) -> Result<Option<LastPing>> {
+        let row: Option<(i64, i64)> = read!(self.store, |db| {
+            sqlx::query_as(
+                "select p.n, p.at
+                 from pings p
+                 join monitors m on m.id = p.monitor_id
+                 where p.monitor_id = $1 and m.team_id = $2
+                 order by p.n desc
+                 limit 1",
+            )
+            .bind(monitor.uuid())
+            .bind(self.team.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        Ok(row.map(|(n, at)| LastPing { n, at: Millis(at) }))
+    }
+
     /// The stored part of a ping's body; `None` when there is no such ping, or it has none.
     pub async fn ping_body(&self, monitor: MonitorId, n: i64) -> Result<Option<Vec<u8>>> {
         if !self.has_monitor(monitor).await? {
