@@ -282,7 +282,7 @@ pub async fn launch_with_days(
 
 /// Waits until the service has compacted its history, as it does after a start
 /// and then every hour: until it does little more than run checks.
-async fn wait_until_idle(service: &Service) -> Outcome<()> {
+pub async fn wait_until_idle(service: &Service) -> Outcome<()> {
     let (began, before) = (Instant::now(), service.cpu()?);
     let mut cpu = before;
     for _ in 0..60 {
